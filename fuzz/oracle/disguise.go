@@ -1,0 +1,46 @@
+package oracle
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// repositoryFolder returns which version control's folder c is, in any case or disguise, or "".
+//
+// The stricter reading of "disguise": c is stripped of all by which a file system, a code page or a font may take it for
+// the plain name. Compatibility forms become what they stand for (fullwidth, superscript, mathematical letters), marks and
+// ignorable characters go, letters lose their case by whichever mapping leads to ASCII, and what Windows drops from the
+// end is dropped. Letters of other scripts that merely look alike are left: nothing takes them for these names.
+func repositoryFolder(c string) string {
+	var plain strings.Builder
+	for _, r := range norm.NFKD.String(c) {
+		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) || ignorable(r) || bidirectional(r) {
+			continue
+		}
+		plain.WriteRune(r)
+	}
+	switch name := strings.TrimRight(asciiUpper(plain.String()), ". "); name {
+	case ".GIT", ".HG", ".SVN", ".JJ":
+		return strings.ToLower(name)
+	}
+	return ""
+}
+
+// asciiUpper returns s in capitals where any case mapping of a character leads to an ASCII letter: beside a to z these
+// are the dotless i, the i with a dot, the long s and the kelvin sign, each of which some file system that compares
+// without case takes for the ASCII letter. Other characters stay.
+func asciiUpper(s string) string {
+	return strings.Map(func(r rune) rune {
+		for _, mapped := range []rune{r, unicode.ToUpper(r), unicode.ToLower(r), unicode.SimpleFold(r)} {
+			switch {
+			case 'a' <= mapped && mapped <= 'z':
+				return mapped - 'a' + 'A'
+			case 'A' <= mapped && mapped <= 'Z':
+				return mapped
+			}
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,61 @@
+// Package grant holds what a user lets an extension do, as values.
+//
+// A manifest asks, the user grants, and package host/plan holds every intent against the grant:
+//
+//	set, err := grant.New([]string{".claude/skills/**"})
+//	set.MayWrite(".claude/skills/doctor/SKILL.md") // true
+//
+// The zero [Set] allows nothing. A grant says nothing about the form of a path: host/plan judges that first. Guarded paths,
+// reads and capabilities join this package with the plan engine; the printed form of a grant may change until then.
+package grant
+
+import "strings"
+
+// Set is what one extension may do. The zero value allows nothing. It is immutable and may be shared.
+type Set struct {
+	writes []Glob
+}
+
+// New returns a set that allows file intents on what the globs match.
+func New(writes []string) (Set, error) {
+	s := Set{writes: make([]Glob, 0, len(writes))}
+	for _, w := range writes {
+		g, err := ParseGlob(w)
+		if err != nil {
+			return Set{}, err
+		}
+		s.writes = append(s.writes, g)
+	}
+	return s, nil
+}
+
+// MayWrite reports whether the set allows a file intent on path, a clean path relative to the root with slashes.
+func (s Set) MayWrite(path string) bool {
+	for _, g := range s.writes {
+		if g.Match(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// String lists the grants as a person reads them, one sentence.
+func (s Set) String() string {
+	if len(s.writes) == 0 {
+		return "nothing"
+	}
+	names := make([]string, len(s.writes))
+	for i, g := range s.writes {
+		names[i] = g.String()
+	}
+	return "write " + strings.Join(names, ", ")
+}
+
+// Strings returns the grants as lines "writes: GLOB", in the order given.
+func (s Set) Strings() []string {
+	lines := make([]string, len(s.writes))
+	for i, g := range s.writes {
+		lines[i] = "writes: " + g.String()
+	}
+	return lines
+}

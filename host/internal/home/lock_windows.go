@@ -1,0 +1,18 @@
+package home
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+const nonBlocking = 0
+
+// tryLock takes LockFileEx over one byte, which goes with the handle.
+func tryLock(f *os.File) error {
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	if err == windows.ERROR_LOCK_VIOLATION {
+		return errBusy
+	}
+	return err
+}

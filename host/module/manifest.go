@@ -1,0 +1,89 @@
+package module
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/root"
+)
+
+// maxManifest bounds lola.yaml, and what is read of a SKILL.md to find its name.
+const maxManifest = 64 << 10
+
+// Hooks are the scripts that a module wants run before and after it is installed; paths within the module.
+type Hooks struct {
+	PreInstall  string `yaml:"pre-install"`
+	PostInstall string `yaml:"post-install"`
+}
+
+// manifest is lola.yaml. Every field is optional.
+type manifest struct {
+	Name        string `yaml:"name"`
+	Version     string `yaml:"version"`
+	Description string `yaml:"description"`
+	Hooks       Hooks  `yaml:"hooks"`
+
+	found bool
+}
+
+func readManifest(r *root.Root) (manifest, error) {
+	var m manifest
+	text, err := readSmall(r, ManifestName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, fmt.Errorf("reading %q: %w", ManifestName, err)
+	}
+	m.found = true
+	if strings.TrimSpace(string(text)) == "" {
+		return m, nil
+	}
+	if err := yaml.UnmarshalWithOptions(text, &m, yaml.Strict()); err != nil {
+		return m, fmt.Errorf("reading %q: %w (fields: name, version, description, hooks.pre-install, hooks.post-install)", ManifestName, err)
+	}
+	return m, nil
+}
+
+func readSmall(r *root.Root, path string) ([]byte, error) {
+	f, err := r.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	if err == nil && len(text) > maxManifest {
+		err = &abi.LimitError{Limit: "manifest", Bound: maxManifest, Got: int64(len(text))}
+	}
+	return text, err
+}
+
+// skillName returns the name that a lone skill gives itself in its frontmatter, which the Agent Skills specification wants
+// to be the name of its folder; "" if it gives none that can be one.
+func skillName(r *root.Root) string {
+	text, err := readSmall(r, skillFile)
+	if err != nil {
+		return ""
+	}
+	body, ok := strings.CutPrefix(strings.ReplaceAll(string(text), "\r\n", "\n"), "---\n")
+	if !ok {
+		return ""
+	}
+	head, _, ok := strings.Cut(body, "\n---\n")
+	if !ok {
+		return ""
+	}
+	var front struct {
+		Name string `yaml:"name"`
+	}
+	if yaml.Unmarshal([]byte(head), &front) != nil || abi.CheckName(front.Name) != nil {
+		return ""
+	}
+	return front.Name
+}

@@ -1,0 +1,135 @@
+// Package plan judges what extensions propose, before anything happens.
+//
+// A plan is a set, accepted whole or refused whole. [Check] holds every intent against the rules of paths, against what the
+// kind of extension may do, against its grant and against what lies in the root now:
+//
+//	checked, err := plan.Check(root, limits, proposals...)
+//	var refused *plan.RefusedError
+//	if errors.As(err, &refused) { /* every finding, in a fixed order */ }
+//
+// [Checked] is the only thing that host/internal/apply takes, and Check is its only maker. What was seen in the root while
+// checking is part of it and is compared again when it is applied.
+//
+// This version judges and passes on writes and deletes of files. Edits, renames, fetches and clones are known and refused
+// with words ([RuleOpUnsupported]); foreign changes are the caller's to ask about. The rule ids are stable, the set of them
+// grows.
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/root"
+)
+
+// Proposal is what one extension proposes, with all that is needed to judge it.
+type Proposal struct {
+	Owner  string // the extension's name
+	Kind   abi.Kind
+	Action string
+	Grant  grant.Set
+	Plan   *abi.Plan
+	// Module resolves the module files that writes name; nil if the request had no module.
+	Module ModuleFiles
+}
+
+// ModuleFiles finds a file of the module by the path that the request named it by.
+type ModuleFiles interface {
+	File(path string) (abi.Content, bool)
+}
+
+// Finding is one reason to refuse a plan.
+type Finding struct {
+	Rule    string `json:"rule"` // stable id, a Rule… constant
+	Owner   string `json:"extension,omitempty"`
+	Intents []int  `json:"intents,omitempty"` // positions in the owner's plan, from 0
+	Path    string `json:"path,omitempty"`    // foreign text: escape it before printing
+	Message string `json:"message"`           // foreign text in it is quoted
+	Fix     string `json:"fix,omitempty"`     // the next step, empty if there is none but another plan
+}
+
+// RefusedError says why a set of plans is refused, with every finding.
+type RefusedError struct{ Findings []Finding }
+
+// Error implements error: the first finding, and how many more there are.
+func (e *RefusedError) Error() string {
+	if len(e.Findings) == 0 {
+		return "plan refused"
+	}
+	f := e.Findings[0]
+	var b strings.Builder
+	b.WriteString("plan refused")
+	if f.Owner != "" {
+		fmt.Fprintf(&b, " (extension %q)", f.Owner)
+	}
+	fmt.Fprintf(&b, ": %s: %s", f.Rule, f.Message)
+	if n := len(e.Findings) - 1; n > 0 {
+		fmt.Fprintf(&b, " (and %d more)", n)
+	}
+	return b.String()
+}
+
+// Action is what is done at one path.
+type Action string
+
+// The actions.
+const (
+	Create Action = "create" // nothing was there
+	Update Action = "update" // a file was there, with other bytes or another mode
+	Keep   Action = "keep"   // the same file is there: nothing to do
+	Remove Action = "remove" // a file was there and goes
+)
+
+// Step is one judged effect. A write of what is there already is a step too ([Keep]), so that its path has an owner.
+type Step struct {
+	Action  Action
+	Path    string
+	Mode    abi.Mode    // the mode after the step; not for Remove
+	Content abi.Content // the bytes after the step; nil for Remove
+	Owners  []string    // the extensions that asked for it, in the order of the proposals
+	Before  Before      // what Check saw at Path
+}
+
+// Before is what lay at a path when it was checked.
+type Before struct {
+	root.Info
+	Digest abi.Digest // of a regular file
+}
+
+// Checked is a set of plans that was judged and accepted. The zero value does nothing. It is bound to the root that it was
+// checked in.
+type Checked struct{ c *checked }
+
+type checked struct {
+	root  *root.Root
+	steps []Step
+}
+
+// Root is the root that the plans were checked in; nil for the zero value.
+func (c Checked) Root() *root.Root {
+	if c.c == nil {
+		return nil
+	}
+	return c.c.root
+}
+
+// Steps returns the steps, sorted bytewise by path. The slice is the caller's.
+func (c Checked) Steps() []Step {
+	if c.c == nil {
+		return nil
+	}
+	return append([]Step(nil), c.c.steps...)
+}
+
+// Changes counts the steps that change something.
+func (c Checked) Changes() int {
+	n := 0
+	for _, s := range c.Steps() {
+		if s.Action != Keep {
+			n++
+		}
+	}
+	return n
+}

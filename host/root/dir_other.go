@@ -1,0 +1,161 @@
+//go:build !unix
+
+package root
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/lola-ext/lola/abi"
+)
+
+// Dir is one opened directory beneath a root. Its methods take plain names and never follow a link.
+type Dir struct {
+	top *os.Root // the root itself, shared: only a rename between directories names paths beneath it
+	dir *os.Root // this directory
+	rel string   // its path beneath top, "." for top itself
+}
+
+func openTop(path string) (*Dir, error) {
+	top, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{top: top, dir: top, rel: "."}, nil
+}
+
+func (d *Dir) stat() (fs.FileInfo, error) { return d.dir.Stat(".") }
+
+func (d *Dir) dup() (*Dir, error) {
+	again, err := d.dir.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{top: d.top, dir: again, rel: d.rel}, nil
+}
+
+// Close closes the directory.
+func (d *Dir) Close() error { return d.dir.Close() }
+
+// Sync does nothing: this platform has no way to make a directory's entries durable alone.
+func (d *Dir) Sync() error { return nil }
+
+// OpenDir opens a subdirectory. [os.Root] would follow a link that stays inside, so what is opened must be what was seen.
+func (d *Dir) OpenDir(name string) (*Dir, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	before, err := d.dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, &LinkError{Path: name, Kind: kindOf(before.Mode().Type())}
+	}
+	sub, err := d.dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	after, err := sub.Stat(".")
+	if err != nil || !os.SameFile(before, after) {
+		sub.Close()
+		return nil, fmt.Errorf("opening the directory %q: it changed meanwhile", name)
+	}
+	return &Dir{top: d.top, dir: sub, rel: d.beneath(name)}, nil
+}
+
+func (d *Dir) beneath(name string) string {
+	if d.rel == "." {
+		return name
+	}
+	return d.rel + "/" + name
+}
+
+// Stat tells what lies at name; nothing there is no error.
+func (d *Dir) Stat(name string) (Info, error) {
+	if err := checkName(name); err != nil {
+		return Info{}, err
+	}
+	info, err := d.dir.Lstat(name)
+	if os.IsNotExist(err) {
+		return Info{}, nil
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return Info{Exists: true, Type: info.Mode().Type(), Mode: abi.Mode(info.Mode().Perm()), Size: info.Size()}, nil
+}
+
+// Open opens the regular file at name for reading.
+func (d *Dir) Open(name string) (*os.File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	before, err := d.dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, &LinkError{Path: name, Kind: kindOf(before.Mode().Type())}
+	}
+	f, err := d.dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	after, err := f.Stat()
+	if err != nil || !os.SameFile(before, after) {
+		f.Close()
+		return nil, fmt.Errorf("opening %q: it changed meanwhile", name)
+	}
+	return f, nil
+}
+
+// Create makes a new file and opens it for writing. Something there is [fs.ErrExist]. Only the owner's write bit of mode
+// means something here.
+func (d *Dir) Create(name string, mode abi.Mode) (*os.File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	return d.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fs.FileMode(mode&abi.ModeMask|0o200))
+}
+
+// Mkdir makes a directory.
+func (d *Dir) Mkdir(name string, mode abi.Mode) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	return d.dir.Mkdir(name, fs.FileMode(mode&abi.ModeMask))
+}
+
+// Rename moves the entry name to newName in the directory to, replacing a file that is there.
+func (d *Dir) Rename(name string, to *Dir, newName string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if err := checkName(newName); err != nil {
+		return err
+	}
+	return d.top.Rename(d.beneath(name), to.beneath(newName))
+}
+
+// Remove removes a file or link.
+func (d *Dir) Remove(name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	return d.dir.Remove(name)
+}
+
+// Rmdir removes an empty directory.
+func (d *Dir) Rmdir(name string) error { return d.Remove(name) }
+
+// Names lists the directory, at most max entries; more is a *[abi.LimitError].
+func (d *Dir) Names(max int) ([]string, error) {
+	f, err := d.dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return namesOf(f, max)
+}

@@ -1,0 +1,204 @@
+//go:build unix
+
+package root
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/lola-ext/lola/abi"
+)
+
+// Dir is one opened directory beneath a root. Its methods take plain names and never follow a link.
+type Dir struct{ f *os.File }
+
+func openTop(path string) (*Dir, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{os.NewFile(uintptr(fd), path)}, nil
+}
+
+func (d *Dir) fd() int { return int(d.f.Fd()) }
+
+func (d *Dir) stat() (fs.FileInfo, error) { return d.f.Stat() }
+
+func (d *Dir) dup() (*Dir, error) {
+	fd, err := unix.FcntlInt(d.f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, fmt.Errorf("opening %q again: %w", d.f.Name(), err)
+	}
+	return &Dir{os.NewFile(uintptr(fd), d.f.Name())}, nil
+}
+
+// Close closes the directory.
+func (d *Dir) Close() error { return d.f.Close() }
+
+// Sync makes the directory's entries durable (fsync(2)).
+func (d *Dir) Sync() error { return d.f.Sync() }
+
+// OpenDir opens a subdirectory.
+func (d *Dir) OpenDir(name string) (*Dir, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	fd, err := eintr(func() (int, error) {
+		return unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		// A link is ELOOP or ENOTDIR by kernel; ask what is there to say it in words.
+		if info, serr := d.Stat(name); serr == nil && info.Exists && !info.Type.IsDir() {
+			return nil, &LinkError{Path: name, Kind: info.Kind()}
+		}
+		return nil, err
+	}
+	return &Dir{os.NewFile(uintptr(fd), name)}, nil
+}
+
+// Stat tells what lies at name; nothing there is no error.
+func (d *Dir) Stat(name string) (Info, error) {
+	if err := checkName(name); err != nil {
+		return Info{}, err
+	}
+	var st unix.Stat_t
+	err := unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if err == unix.ENOENT {
+		return Info{}, nil
+	}
+	if err != nil {
+		return Info{}, &fs.PathError{Op: "stat", Path: name, Err: err}
+	}
+	return Info{Exists: true, Type: typeOf(uint32(st.Mode)), Mode: abi.Mode(st.Mode) & abi.ModeMask, Size: st.Size}, nil
+}
+
+func typeOf(mode uint32) fs.FileMode {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return 0
+	case unix.S_IFDIR:
+		return fs.ModeDir
+	case unix.S_IFLNK:
+		return fs.ModeSymlink
+	case unix.S_IFIFO:
+		return fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		return fs.ModeSocket
+	case unix.S_IFBLK:
+		return fs.ModeDevice
+	case unix.S_IFCHR:
+		return fs.ModeDevice | fs.ModeCharDevice
+	}
+	return fs.ModeIrregular
+}
+
+// Open opens the regular file at name for reading. O_NONBLOCK keeps a FIFO, or a device swapped in, from holding us up;
+// what was opened is then asked what it is.
+func (d *Dir) Open(name string) (*os.File, error) {
+	info, err := d.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Exists {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	if !info.Regular() {
+		return nil, &LinkError{Path: name, Kind: info.Kind()}
+	}
+	fd, err := eintr(func() (int, error) {
+		return unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		unix.Close(fd)
+		return nil, &LinkError{Path: name, Kind: kindOf(typeOf(uint32(st.Mode)))}
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// Create makes a new file and opens it for writing, with mode whatever the umask. Something there is [fs.ErrExist].
+func (d *Dir) Create(name string, mode abi.Mode) (*os.File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	fd, err := eintr(func() (int, error) {
+		return unix.Openat(d.fd(), name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if err := f.Chmod(fs.FileMode(mode & abi.ModeMask)); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Mkdir makes a directory; the umask applies.
+func (d *Dir) Mkdir(name string, mode abi.Mode) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if err := unix.Mkdirat(d.fd(), name, uint32(mode&abi.ModeMask)); err != nil {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
+	}
+	return nil
+}
+
+// Rename moves the entry name to newName in the directory to, replacing a file that is there (renameat(2)).
+func (d *Dir) Rename(name string, to *Dir, newName string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if err := checkName(newName); err != nil {
+		return err
+	}
+	if err := unix.Renameat(d.fd(), name, to.fd(), newName); err != nil {
+		return &os.LinkError{Op: "rename", Old: name, New: newName, Err: err}
+	}
+	return nil
+}
+
+// Remove removes a file or link.
+func (d *Dir) Remove(name string) error { return d.unlink(name, 0) }
+
+// Rmdir removes an empty directory.
+func (d *Dir) Rmdir(name string) error { return d.unlink(name, unix.AT_REMOVEDIR) }
+
+func (d *Dir) unlink(name string, flags int) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if err := unix.Unlinkat(d.fd(), name, flags); err != nil {
+		return &fs.PathError{Op: "remove", Path: name, Err: err}
+	}
+	return nil
+}
+
+// Names lists the directory, at most max entries; more is a *[abi.LimitError].
+func (d *Dir) Names(max int) ([]string, error) {
+	fd, err := eintr(func() (int, error) {
+		return unix.Openat(d.fd(), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: d.f.Name(), Err: err}
+	}
+	f := os.NewFile(uintptr(fd), d.f.Name())
+	defer f.Close()
+	return namesOf(f, max)
+}
+
+func eintr(call func() (int, error)) (int, error) {
+	for {
+		if fd, err := call(); err != unix.EINTR {
+			return fd, err
+		}
+	}
+}

@@ -1,0 +1,31 @@
+# bazelrc.sh HERE MODULES: prints .bazelrc.offline, which gives every module
+# that MODULE.bazel names, and those that they name, a folder of this machine.
+set -eu
+here=$1 modules=$2
+cat <<END
+# Written by tools/bazel for this machine, anew at each call. Never committed.
+common --lockfile_mode=off
+common --check_direct_dependencies=off
+common --registry=file://$here/registry
+common --distdir=$modules/distdir
+
+common --override_module=rules_go=$modules/rules_go
+common --override_module=gazelle=$modules/gazelle
+common --override_module=rules_shell=/usr/share/bazel/rules/shell
+# Debian's own bazelrc has platforms, bazel_skylib, rules_cc and the like.
+$(for stub in "$here"/modules/*/; do
+    stub=${stub%/}
+    echo "common --override_module=${stub##*/}=$stub"
+done)
+
+# Go modules come from the cache of the go command, which is visible in the tree.
+common --repo_env=GOPROXY=$(go env GOPROXY)
+common --repo_env=GOMODCACHE=$(go env GOMODCACHE)
+common --repo_env=GO_REPOSITORY_USE_HOST_MODCACHE=1
+
+# A fresh clone on this machine finds here what another one has built.
+common --disk_cache=$LOLA_BUILD_ROOT/disk
+common --experimental_disk_cache_gc_max_size=20G
+# Debian's bazelrc turns it on, and every sandbox would stay.
+build --nosandbox_debug
+END

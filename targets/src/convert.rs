@@ -152,7 +152,8 @@ fn placeholders(body: &str, arguments: &str, notes: &mut Vec<String>) -> String 
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let next = |n: usize| rest.as_bytes().get(n).copied().unwrap_or(b' ');
-        let whole = rest.starts_with(ALL) && !matches!(next(ALL.len()), b'[' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z');
+        let whole =
+            rest.starts_with(ALL) && !matches!(next(ALL.len()), b'[' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z');
         if whole {
             out.push_str(arguments);
             rest = &rest[ALL.len()..];

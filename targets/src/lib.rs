@@ -178,7 +178,15 @@ impl<'r> Install<'r, '_> {
         for pair in self.placed.windows(2) {
             if pair[0].0 == pair[1].0 {
                 return Err(text(&[
-                    "placing \"", pair[0].1, "\" and \"", pair[1].1, "\" for ", self.layout.title, ": both would be \"", &pair[0].0, "\"",
+                    "placing \"",
+                    pair[0].1,
+                    "\" and \"",
+                    pair[1].1,
+                    "\" for ",
+                    self.layout.title,
+                    ": both would be \"",
+                    &pair[0].0,
+                    "\"",
                 ]));
             }
         }

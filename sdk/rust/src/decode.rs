@@ -330,17 +330,13 @@ impl<'a> Reader<'a> {
                 _ => return self.fail("unknown-key"),
             }
         }
-        let file = File {
+        Ok(File {
             path: self.need(path)?,
             mode: self.need(mode)?,
             size: self.need(size)?,
             digest: self.need(digest)?,
             content,
-        };
-        match content {
-            Some(bytes) if bytes.len() as u64 != file.size => self.fail("value"),
-            _ => Ok(file),
-        }
+        })
     }
 
     fn input(&mut self) -> Result<Input<'a>> {

@@ -51,9 +51,7 @@ mod request;
 
 pub use decode::{decode_request, FormError};
 pub use encode::encode_plan;
-pub use plan::{
-    Content, Entry, Expect, Finding, Intent, Json, JsonEdit, Level, Message, Outcome, Plan, Verdict, Write,
-};
+pub use plan::{Content, Entry, Expect, Finding, Intent, Json, JsonEdit, Level, Message, Outcome, Plan, Verdict, Write};
 pub use request::{File, Identity, Input, InputState, Module, Param, Request, Scope};
 
 use alloc::string::String;

@@ -104,11 +104,15 @@ impl<'a> File<'a> {
     pub fn text(&self) -> Result<&'a str, Error> {
         match self.content {
             None => Err(Error(
-                ["reading \"", self.path, "\": its content was withheld, it is over the limit or the manifest does not list it under contents"].concat(),
+                [
+                    "reading \"",
+                    self.path,
+                    "\": its content was withheld, it is over the limit or the manifest does not list it under contents",
+                ]
+                .concat(),
             )),
-            Some(bytes) => {
-                core::str::from_utf8(bytes).map_err(|_| Error(["reading \"", self.path, "\": it is not UTF-8 text"].concat()))
-            }
+            Some(bytes) => core::str::from_utf8(bytes)
+                .map_err(|_| Error(["reading \"", self.path, "\": it is not UTF-8 text"].concat())),
         }
     }
 }

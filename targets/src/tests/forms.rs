@@ -131,8 +131,12 @@ fn prompts_change_in_the_body_alone() {
 #[test]
 fn agents_that_fit_are_copied() {
     assert!(convert::gemini_agent("---\nname: a-b_1\ndescription: x\n---\nBody", "f").text.is_none());
-    assert!(convert::gemini_agent("---\nkind: local\nname: a\ndescription: x\ntools:\n  - read_file\n---\nBody", "f").text.is_none());
-    assert!(convert::opencode_agent("---\ndescription: x\nmode: primary\npermission:\n  edit: deny\n---\nBody").text.is_none());
+    assert!(convert::gemini_agent("---\nkind: local\nname: a\ndescription: x\ntools:\n  - read_file\n---\nBody", "f")
+        .text
+        .is_none());
+    assert!(convert::opencode_agent("---\ndescription: x\nmode: primary\npermission:\n  edit: deny\n---\nBody")
+        .text
+        .is_none());
 }
 
 #[test]
@@ -162,6 +166,10 @@ fn a_lifted_restriction_is_said() {
 
 #[test]
 fn own_endings_are_not_doubled() {
-    let plan = run("copilot", "install", vec![text_file("agents/a.agent.md", "x"), text_file("commands/b.prompt.md", "x")]).unwrap();
-    assert_eq!(super::show(&plan), "0644 .github/agents/a.agent.md <- agents/a.agent.md\n0644 .github/prompts/b.prompt.md <- commands/b.prompt.md\n");
+    let plan = run("copilot", "install", vec![text_file("agents/a.agent.md", "x"), text_file("commands/b.prompt.md", "x")])
+        .unwrap();
+    assert_eq!(
+        super::show(&plan),
+        "0644 .github/agents/a.agent.md <- agents/a.agent.md\n0644 .github/prompts/b.prompt.md <- commands/b.prompt.md\n"
+    );
 }

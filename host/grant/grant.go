@@ -9,11 +9,15 @@
 // reads and capabilities join this package with the plan engine; the printed form of a grant may change until then.
 package grant
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Set is what one extension may do. The zero value allows nothing. It is immutable and may be shared.
 type Set struct {
 	writes []Glob
+	paths  map[string]bool // exact paths, for plans that the host makes itself
 }
 
 // New returns a set that allows file intents on what the globs match.
@@ -29,6 +33,16 @@ func New(writes []string) (Set, error) {
 	return s, nil
 }
 
+// ForPaths returns a set that allows file intents on exactly these paths, in which no character is special. A host grants it
+// to plans that it makes itself, as when it takes back what it installed.
+func ForPaths(paths []string) Set {
+	s := Set{paths: make(map[string]bool, len(paths))}
+	for _, p := range paths {
+		s.paths[p] = true
+	}
+	return s
+}
+
 // MayWrite reports whether the set allows a file intent on path, a clean path relative to the root with slashes.
 func (s Set) MayWrite(path string) bool {
 	for _, g := range s.writes {
@@ -36,12 +50,15 @@ func (s Set) MayWrite(path string) bool {
 			return true
 		}
 	}
-	return false
+	return s.paths[path]
 }
 
 // String lists the grants as a person reads them, one sentence.
 func (s Set) String() string {
-	if len(s.writes) == 0 {
+	switch {
+	case len(s.paths) > 0:
+		return fmt.Sprintf("write %d files by name", len(s.paths))
+	case len(s.writes) == 0:
 		return "nothing"
 	}
 	names := make([]string, len(s.writes))

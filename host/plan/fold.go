@@ -7,6 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// Fold maps paths that are one path on some file system to the same text. It is for comparing, never for opening.
+func Fold(path string) string { return fold(path) }
+
 // fold maps paths that any known file system could take for one to the same text: NFD, full case folding, NFC (the order
 // that Unicode's canonical caseless matching, D145, asks for).
 func fold(path string) string {

@@ -1,0 +1,74 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+)
+
+// UnknownExtensionError says that no extension has a name.
+type UnknownExtensionError struct {
+	Name  string
+	Known []string
+}
+
+// Error implements error.
+func (e *UnknownExtensionError) Error() string {
+	return fmt.Sprintf("no extension is named %q (there are: %s)", e.Name, names(e.Known))
+}
+
+// NotInstalledError says that a module, or a module for a target, is not installed in a project.
+type NotInstalledError struct {
+	Module  string
+	Target  string // empty: for no target at all
+	Project string
+	Known   []string // what is installed instead: modules, or the module's targets
+}
+
+// Error implements error.
+func (e *NotInstalledError) Error() string {
+	if e.Target != "" {
+		return fmt.Sprintf("module %q is not installed for %q in %q (it is for: %s)", e.Module, e.Target, e.Project, names(e.Known))
+	}
+	return fmt.Sprintf("module %q is not installed in %q (installed: %s)", e.Module, e.Project, names(e.Known))
+}
+
+// OwnedError says that a module would overwrite what another one installed.
+type OwnedError struct {
+	Module string
+	Clash  []OwnedPath // one or more, sorted by path
+}
+
+// OwnedPath is one path that two modules want.
+type OwnedPath struct {
+	Path   string
+	Module string // the owner
+	Target string // the target that it was installed for
+}
+
+// Error implements error.
+func (e *OwnedError) Error() string {
+	c := e.Clash[0]
+	more := ""
+	if n := len(e.Clash) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more paths)", n)
+	}
+	return fmt.Sprintf("module %q would overwrite %q, which module %q installed for %q%s; run \"lola uninstall %s\" first, or rename it in one of the modules",
+		e.Module, c.Path, c.Module, c.Target, more, c.Module)
+}
+
+// ForeignError says that a change would overwrite or remove what this program did not install, or what was changed since,
+// and that nobody consented.
+type ForeignError struct{ Paths []string }
+
+// Error implements error.
+func (e *ForeignError) Error() string {
+	shown := make([]string, 0, 3)
+	for _, p := range e.Paths[:min(len(e.Paths), 3)] {
+		shown = append(shown, fmt.Sprintf("%q", p))
+	}
+	more := ""
+	if n := len(e.Paths) - len(shown); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%d file(s) that lola did not install, or that changed since, would be overwritten: %s%s", len(e.Paths), strings.Join(shown, ", "), more)
+}

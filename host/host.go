@@ -1,0 +1,134 @@
+// Package host runs extensions for another program and makes real what they propose.
+//
+// An embedder opens a [Host], asks it for a change, looks at what the change would do and applies it:
+//
+//	func main() {
+//		shim.RunIfChild() // the host runs untrusted code in a child of this very program
+//		h, err := host.New(host.Options{Builtins: builtins})
+//		...
+//		defer h.Close()
+//		p, err := h.Install(ctx, host.Install{Module: "git-doctor", Project: ".", Targets: []string{"claude-code"}})
+//		...
+//		defer p.Close()
+//		show(p.Report())
+//		err = p.Apply(ctx, host.Consent{})
+//	}
+//
+// Extensions perform nothing. A tier-1 extension is a WASM module that runs in a child process without files, network,
+// environment or arguments; it answers a request with a plan, which package host/plan judges. What the child's confinement
+// consists of on this system is told by [Extension.Level]: in this version it is the WASM runtime alone.
+//
+// A Host may be used concurrently. Commits of all hosts of one LOLA_HOME exclude each other, across processes too.
+// The package does not protect the user from consenting to a bad change: what a change would overwrite stands in the
+// report. Until version 1 its types may gain fields.
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/internal/home"
+	"github.com/lola-ext/lola/host/internal/runner"
+	"github.com/lola-ext/lola/host/root"
+)
+
+// Options says how a [Host] works. The zero value is the strictest setting and works, with no extension to run.
+type Options struct {
+	// Home is the folder for state, an absolute path. Default: $LOLA_HOME, else the platform's folder for user data.
+	Home string
+	// Builtins are extensions that ship with the embedding program. What their manifests ask for is granted.
+	Builtins []Builtin
+	// Limits bound each run; zero fields have their defaults.
+	Limits abi.Limits
+	// Program is the executable whose main calls shim.RunIfChild. Default: this one.
+	Program string
+}
+
+// Builtin is an extension that ships with a program.
+type Builtin struct {
+	Manifest []byte // extension.yaml
+	Artifact []byte // the WASM module
+}
+
+// Host runs extensions and applies what they propose. See the package comment.
+type Host struct {
+	home    *home.Home
+	limits  abi.Limits
+	runner  *runner.Runner
+	builtin []*builtin // sorted by name
+}
+
+// New opens a host. It makes the state folder if it is missing. The caller closes the host.
+func New(o Options) (*Host, error) {
+	limits, err := o.Limits.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	builtins, err := readBuiltins(o.Builtins)
+	if err != nil {
+		return nil, err
+	}
+	path := o.Home
+	if path == "" {
+		if path, err = home.Path(os.Getenv); err != nil {
+			return nil, err
+		}
+	}
+	h := &Host{limits: limits, builtin: builtins}
+	if h.home, err = home.Open(path); err != nil {
+		return nil, err
+	}
+	tmp, err := h.home.TempDir()
+	if err == nil {
+		h.runner, err = runner.New(runner.Options{Program: o.Program, Limits: limits, SpoolDir: tmp})
+	}
+	if err != nil {
+		h.home.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// Close releases the host. Pending changes must be closed before.
+func (h *Host) Close() error { return h.home.Close() }
+
+// Home is the path of the state folder.
+func (h *Host) Home() string { return h.home.Path() }
+
+// openProject opens the root of a project, which must lie apart from the state folder.
+func (h *Host) openProject(path string) (*root.Root, error) {
+	r, err := root.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the project %q: %w", path, err)
+	}
+	overlaps, err := h.home.Overlaps(r.Path(), r.Info())
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("opening the project %q: %w", path, err)
+	}
+	if overlaps {
+		r.Close()
+		return nil, fmt.Errorf("the project %q is the state folder %q, holds it or lies in it: a plan for it could reach that state", path, h.home.Path())
+	}
+	return r, nil
+}
+
+// Inspect describes a WASM module. It is parsed in a child process, never here.
+func (h *Host) Inspect(ctx context.Context, artifact []byte) (*Inspection, error) {
+	info, err := h.runner.Inspect(ctx, runner.Module{Name: "module", Bytes: artifact})
+	if err != nil {
+		return nil, err
+	}
+	return newInspection(artifact, info), nil
+}
+
+// names joins names for a message.
+func names(all []string) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,36 @@
+package host
+
+import (
+	"maps"
+	"slices"
+)
+
+// Installed is one module that is installed in a project for one target.
+type Installed struct {
+	Module  string `json:"module"`
+	Version string `json:"version"`
+	Target  string `json:"target"`
+	Digest  string `json:"sha256"`
+	Files   int    `json:"files"`
+}
+
+// List says what is installed in a project, sorted by module, then target.
+func (h *Host) List(project string) ([]Installed, error) {
+	r, err := h.openProject(project)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	in, err := h.home.Installed(r)
+	if err != nil {
+		return nil, err
+	}
+	list := []Installed{}
+	for _, name := range slices.Sorted(maps.Keys(in.Modules)) {
+		for _, t := range slices.Sorted(maps.Keys(in.Modules[name].Targets)) {
+			rec := in.Modules[name].Targets[t]
+			list = append(list, Installed{Module: name, Version: rec.Version, Target: t, Digest: rec.Digest, Files: len(rec.Files)})
+		}
+	}
+	return list, nil
+}

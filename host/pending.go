@@ -1,0 +1,109 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lola-ext/lola/host/internal/apply"
+	"github.com/lola-ext/lola/host/internal/home"
+	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/host/root"
+)
+
+// lockWait bounds how long a commit waits for another one's: far longer than any takes, short enough to notice a stuck one.
+const lockWait = 30 * time.Second
+
+// Consent is what the user agreed to. The zero value agrees to nothing beyond what the report shows as the module's own.
+type Consent struct {
+	// Foreign agrees to overwrite and remove the files that the report marks as foreign.
+	Foreign bool
+}
+
+// Pending is a change that was proposed and judged and has not happened. Closing it after [Pending.Apply] is right; closing
+// it before forgets it. It is for one goroutine.
+type Pending struct {
+	host    *Host
+	root    *root.Root
+	checked plan.Checked
+	before  *home.Installed // the record that the change was judged under
+	after   *home.Installed // the record once it is made; its Dirs are filled in by what happens
+	report  Report
+	closers []func() error
+	applied bool
+}
+
+// Report says what the change would do.
+func (p *Pending) Report() Report { return p.report }
+
+// Close releases what the change holds.
+func (p *Pending) Close() error {
+	var errs []error
+	for _, c := range slices.Backward(p.closers) {
+		errs = append(errs, c())
+	}
+	p.closers = nil
+	return errors.Join(errs...)
+}
+
+// Apply makes the change, all of it or nothing. A change that changes nothing touches nothing.
+// Errors: *[ForeignError] without the consent that the report asks for; else as of host/internal/apply, with the project as
+// it was before unless the error says otherwise.
+func (p *Pending) Apply(ctx context.Context, c Consent) error {
+	if p.applied {
+		return errors.New("applying a change: it was applied already")
+	}
+	if foreign := p.report.foreign(); len(foreign) > 0 && !c.Foreign {
+		return &ForeignError{Paths: foreign}
+	}
+	if !p.report.Changed {
+		p.applied = true
+		return nil
+	}
+	wait, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	unlock, err := p.host.home.Lock(wait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := p.host.home.Installed(p.root)
+	if err != nil {
+		return err
+	}
+	if !now.Equal(p.before) {
+		return fmt.Errorf("applying the change: another command changed what is installed in %q meanwhile; run this one again", p.root.Path())
+	}
+	_, err = apply.Run(ctx, p.checked, apply.Options{Prune: p.prune(), Record: func(done apply.Done) error {
+		p.after.Dirs = mergeDirs(p.before.Dirs, done)
+		return p.host.home.Store(p.after)
+	}})
+	if err != nil {
+		return err
+	}
+	p.applied = true
+	return nil
+}
+
+// prune returns the directories that may go when they are empty: only a change that removes something can empty one.
+func (p *Pending) prune() []string {
+	for _, s := range p.checked.Steps() {
+		if s.Action == plan.Remove {
+			return p.before.Dirs
+		}
+	}
+	if len(p.after.Modules) < len(p.before.Modules) {
+		return p.before.Dirs // all its files were gone already
+	}
+	return nil
+}
+
+// mergeDirs returns the directories that this program has made in the root after a change, sorted.
+func mergeDirs(before []string, done apply.Done) []string {
+	dirs := append(slices.Clone(before), done.Made...)
+	dirs = slices.DeleteFunc(dirs, func(d string) bool { return slices.Contains(done.Pruned, d) })
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/lola-ext/lola/host"
+	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/targets"
+)
+
+// app is what every verb works with.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	cmd := a.command()
+	cmd.SetArgs(args)
+	cmd.SetIn(stdin)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	code, hint := exitCode(err)
+	if err != nil {
+		fmt.Fprintf(stderr, "lola: error: %s\n", escape(err.Error()))
+		a.findings(err)
+		if hint != "" {
+			fmt.Fprintf(stderr, "lola: hint: %s\n", escape(hint))
+		}
+	}
+	return code
+}
+
+// findings prints every finding of a refused plan behind the error that summed them up.
+func (a *app) findings(err error) {
+	var refused *plan.RefusedError
+	if !errors.As(err, &refused) {
+		return
+	}
+	for _, f := range refused.Findings {
+		fmt.Fprintf(a.stderr, "  %s: %s", f.Rule, escape(f.Message))
+		if f.Fix != "" {
+			fmt.Fprintf(a.stderr, "; %s", escape(f.Fix))
+		}
+		fmt.Fprintln(a.stderr)
+	}
+}
+
+func (a *app) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           "lola",
+		Short:         "Install AI-assistant modules; extensions propose, lola decides",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.AddCommand(a.installCommand(), a.uninstallCommand(), a.listCommand(), a.extCommand(), a.versionCommand())
+	return cmd
+}
+
+// args wraps cobra's check of positional arguments so that its errors count as usage.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return hinted{usageError{err}, "usage: " + cmd.UseLine()}
+		}
+		return nil
+	}
+}
+
+// host opens the host with the built-in targets.
+func (a *app) host() (*host.Host, error) {
+	var o host.Options
+	for _, m := range targets.Manifests() {
+		o.Builtins = append(o.Builtins, host.Builtin{Manifest: m.YAML, Artifact: targets.Wasm()})
+	}
+	return host.New(o)
+}
+
+// terminal reports whether the user can be asked: both ends of the conversation are terminals.
+func (a *app) terminal() bool {
+	in, ok := a.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return false
+	}
+	out, ok := a.stderr.(*os.File)
+	return ok && term.IsTerminal(int(out.Fd()))
+}

@@ -253,8 +253,9 @@ func TestX04GrandchildHoldsThePipe(t *testing.T) {
 					t.Errorf("got %+v, %v", result, err)
 				}
 			case "flood":
-				if !errors.As(err, &be) {
-					t.Errorf("got %v", err)
+				// A grandchild that begins late is not waited for.
+				if !errors.As(err, &be) && !(err == nil && result.Held) {
+					t.Errorf("got %+v, %v", result, err)
 				}
 			}
 		})

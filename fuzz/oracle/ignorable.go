@@ -56,15 +56,9 @@ func bidirectional(r rune) bool { return within(bidiControl, r) }
 
 func ignorable(r rune) bool { return within(defaultIgnorable, r) }
 
-// invisible is the stricter reading of a word that Unicode does not define: the space U+0020 is the only space that a path
-// may hold, since no reader can tell the others from it or from nothing; line and paragraph separators are out; and so are
-// format characters, but for those that are drawn around what follows them (the Arabic number signs).
+// invisible takes the word, which Unicode does not define, for what is drawn as nothing and separates nothing: format
+// characters, line and paragraph separators, and the blanks above. Spaces of all widths are seen by the gap they leave, and
+// people have them in names (U+3000 in Japanese, U+202F in the names that a Mac gives to pictures of its screen).
 func invisible(r rune) bool {
-	switch {
-	case r == ' ':
-		return false
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-		return false
-	}
-	return unicode.Is(unicode.White_Space, r) || unicode.Is(unicode.Z, r) || unicode.Is(unicode.Cf, r) || within(blank, r)
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || within(blank, r)
 }

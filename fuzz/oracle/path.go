@@ -14,6 +14,7 @@ package oracle
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/lola-ext/lola/abi"
@@ -84,8 +85,8 @@ func componentRefused(c string, lim abi.Limits) string {
 	if len(c) > lim.Component {
 		return fmt.Sprintf("has %d bytes, more than %d", len(c), lim.Component)
 	}
-	if last := c[len(c)-1]; last == '.' || last == ' ' {
-		return "ends in what Windows drops"
+	if last, _ := utf8.DecodeLastRuneInString(c); last == '.' || unicode.Is(unicode.Zs, last) {
+		return "ends in what Windows drops, or in a space that programs trim"
 	}
 	if isDevice(c) {
 		return "is a device on Windows"

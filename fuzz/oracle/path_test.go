@@ -53,6 +53,23 @@ func TestASCIIUpper(t *testing.T) {
 	}
 }
 
+func TestFold(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][]string{
+		{"FOO", "foo", "Foo"}, {"\u00E9", "e\u0301", "E\u0301", "\u00C9"}, {"stra\u00DFe", "STRASSE", "stra\u1E9Ee"}, {"\uFB01x", "FIX"},
+		{"\u212Bngstrom", "a\u030Angstrom"}, {"\u03C3", "\u03C2", "\u03A3"}, {"a/B", "A/b"},
+	} {
+		for _, spelling := range same {
+			if Fold(spelling) != Fold(same[0]) {
+				t.Errorf("Fold(%+q) = %+q, Fold(%+q) = %+q, want the same", spelling, Fold(spelling), same[0], Fold(same[0]))
+			}
+		}
+	}
+	if Fold("a") == Fold("b") || Fold("e") == Fold("\u00E9") {
+		t.Error("Fold takes different paths for the same")
+	}
+}
+
 func TestPathRefused(t *testing.T) {
 	t.Parallel()
 	lim, err := abi.Limits{}.Resolve()
@@ -66,16 +83,16 @@ func TestPathRefused(t *testing.T) {
 		{"a", ""}, {"a/b/c.txt", ""}, {"...a", ""}, {" a", ""}, {"a b", ""}, {"~", ""}, {"a~b", ""}, {"file~", ""}, {"~x", ""},
 		{".gitignore", ""}, {".git.x", ""}, {"git", ""}, {"com10", ""}, {"console", ""}, {"nul-x", ""}, {"longname~1", ""},
 		{"x~1.json", ""}, {"x~1.a.b", ""}, {"x.~1~", ""}, {"été", ""}, {"e\u0301te\u0301", ""}, {"\u05D0", ""}, {"\U0001F680", ""},
-		{"\u0600", ""}, {"com\u2074", ""}, {".\u0261it", ""}, // superscript four and the script g are neither digit nor g
+		{"\u0600", "nothing to see"}, {".git\u0301", ""}, {".hg\u20E3", ""}, {".git\u00A8", ""}, {"com\u2074", ""}, {".\u0261it", ""}, // superscript four and the script g are neither digit nor g
 		{"", "empty"}, {"/", "absolute"}, {"//s/x", "absolute"}, {"a//b", "empty"}, {"a/", "empty"}, {".", "relative"},
 		{"a/..", "relative"}, {"a\\b", "separates"}, {"c:x", "stream"}, {"a\x00", "control"}, {"a\u0085", "control"},
 		{"\x7f", "control"}, {"\xff", "UTF-8"}, {"\xed\xa0\x80", "UTF-8"}, {"a\u202E", "direction"}, {"a\u200C", "ignored"},
-		{"\U0001F600\uFE0F", "ignored"}, {"a\u3000b", "nothing to see"}, {"a\u2028", "nothing to see"}, {"\u2800", "nothing to see"},
+		{"\U0001F600\uFE0F", "ignored"}, {"a\u3000b", ""}, {"a\u202Fb", ""}, {"a\u3000", "trim"}, {"a\u00A0/b", "trim"}, {" ", "trim"}, {"a\u2028", "nothing to see"}, {"\u2800", "nothing to see"},
 		{"\uFFF9", "nothing to see"}, {"a.", "Windows drops"}, {"a ", "Windows drops"}, {"...", "Windows drops"}, {" ", "Windows drops"},
 		{"nul", "device"}, {"Nul.tar.gz", "device"}, {"nul .x", "device"}, {"com\u00B9.x", "device"}, {"LPT0", "device"},
 		{"conIN$", "device"}, {"cloc\u212A$.x", "device"}, {"x~1", "8.3"}, {"~1", "8.3"}, {"a/LONGNA~1.TXT", "8.3"},
 		{"ééééé~12.é", "8.3"}, {"x~1.", "Windows drops"}, {".git", ".git"}, {"a/.GiT/b", ".git"}, {".g\u0131t", ".git"},
-		{".g\u0130t", ".git"}, {"\uFF0E\uFF27it", ".git"}, {".\u017Fvn", ".svn"}, {".j\u02B2", ".jj"}, {".hg\u0301", ".hg"},
+		{".g\u0130t", ".git"}, {".gi\u0307t", ".git"}, {".j\u0307J\u0307", ".jj"}, {".git\u2026", ".git"}, {"\uFF0E\uFF27it", ".git"}, {".\u017Fvn", ".svn"}, {".j\u02B2", ".jj"}, {"\u2024hg", ".hg"},
 		{strings.Repeat("a", 255), ""}, {strings.Repeat("a", 256), "has 256 bytes"},
 		{strings.Repeat("a/", 31) + "a", ""}, {strings.Repeat("a/", 32) + "a", "33 components"},
 		{strings.Repeat(strings.Repeat("a", 255)+"/", 4)[:1023] + "b", "has 256 bytes"},

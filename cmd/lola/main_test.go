@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lola-ext/lola/shim"
+)
+
+// update writes golden files anew instead of comparing: go test ./cmd/lola -update.
+var update = flag.Bool("update", false, "write golden files anew")
+
+func TestMain(m *testing.M) {
+	shim.RunIfChild() // the command under test is this binary, and so is its child
+	testscript.Main(m, map[string]func(){"lola": lolaMain})
+}
+
+func lolaMain() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: false,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("LOLA_HOME", e.WorkDir+string(os.PathSeparator)+"home")
+			e.Setenv("EXAMPLE", example(t))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":     cmdCode,
+			"snapshot": cmdSnapshot,
+			"unmoved":  cmdUnmoved,
+		},
+	})
+}

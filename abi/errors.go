@@ -34,9 +34,18 @@ const (
 	ClassLimitIntents     Class = "limit-intents"     // count over its limit
 	ClassLimitContent     Class = "limit-content"     // one content over its limit
 	ClassLimitItem        Class = "limit-item"        // what would be kept of one item is over its limit
+	ClassLimitValues      Class = "limit-values"      // more list elements and map entries in a plan than the limit
 	ClassLimitMessages    Class = "limit-messages"    // more messages than the limit
 	ClassLimitDiagnostics Class = "limit-diagnostics" // error text over its limit
 )
+
+// Classes lists every class, in the order of SPEC.md.
+var Classes = []Class{
+	ClassEmpty, ClassTruncated, ClassTrailing, ClassMalformed, ClassIndefinite, ClassNonMinimal, ClassTag, ClassFloat,
+	ClassSimple, ClassNull, ClassUTF8, ClassDepth, ClassKeyType, ClassDuplicateKey, ClassUnsortedKey, ClassUnknownKey,
+	ClassMissingKey, ClassExclusive, ClassType, ClassValue, ClassOrder, ClassVersion, ClassLengthOverRest, ClassLimitPlan,
+	ClassLimitIntents, ClassLimitContent, ClassLimitItem, ClassLimitValues, ClassLimitMessages, ClassLimitDiagnostics,
+}
 
 // FormError says why bytes are refused and where. Decoders of package abi/wire return it.
 type FormError struct {
@@ -45,6 +54,16 @@ type FormError struct {
 	Offset int64  // bytes from the start of the whole input (CBOR) or of the line (JSON) to where it was noticed
 	Key    string // the key it is about, as in "edits.value"; empty: about the item
 	Detail string // the rest of the sentence; may hold foreign text, quoted
+	// Limit is set for the classes limit-*: which limit, its bound, and what was seen.
+	Limit *LimitError
+}
+
+// Unwrap returns Limit, if it is set.
+func (e *FormError) Unwrap() error {
+	if e.Limit == nil {
+		return nil
+	}
+	return e.Limit
 }
 
 // Error implements error.

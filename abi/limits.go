@@ -13,6 +13,7 @@ type Limits struct {
 	Intents        int           // intents of a plan, the header not counted: each is judged against all others
 	Content        int64         // bytes of one content: the largest file that an assistant's module holds in practice, with room
 	Item           int64         // bytes kept in memory of one item, contents not counted: decoding copies them
+	Values         int           // list elements and map entries of a plan below its intents' own keys: each takes many times its bytes in memory
 	Path           int           // bytes of a path: what the file systems we know take beneath a root
 	Component      int           // bytes of one component of a path: NAME_MAX
 	Components     int           // components of a path: a tree deeper than this is no layout, it is an attack on walkers
@@ -28,7 +29,7 @@ type Limits struct {
 // DefaultLimits returns the defaults.
 func DefaultLimits() Limits {
 	return Limits{
-		Plan: 64 << 20, Request: 64 << 20, Intents: 65536, Content: 16 << 20, Item: 4 << 20,
+		Plan: 64 << 20, Request: 64 << 20, Intents: 65536, Content: 16 << 20, Item: 4 << 20, Values: 1 << 18,
 		Path: 1024, Component: 255, Components: 32, NewEntries: 100_000,
 		Messages: 1000, Diagnostics: 256 << 10, GuestMemory: 256 << 20, Deadline: 30 * time.Second,
 		FreeSpaceShare: 5, FreeSpace: 1 << 30,
@@ -40,7 +41,7 @@ func DefaultLimits() Limits {
 // read safely.
 func HardLimits() Limits {
 	return Limits{
-		Plan: 1 << 30, Request: 1 << 30, Intents: 1 << 20, Content: 256 << 20, Item: 64 << 20,
+		Plan: 1 << 30, Request: 1 << 30, Intents: 1 << 20, Content: 256 << 20, Item: 64 << 20, Values: 1 << 22,
 		Path: 1024, Component: 255, Components: 32, NewEntries: 1_000_000,
 		Messages: 10_000, Diagnostics: 16 << 20, GuestMemory: 2 << 30, Deadline: 10 * time.Minute,
 		FreeSpaceShare: 100, FreeSpace: 1 << 50,
@@ -72,6 +73,7 @@ func (l Limits) Resolve() (Limits, error) {
 		Intents:        int(pick("intents", int64(l.Intents), int64(def.Intents), int64(hard.Intents))),
 		Content:        pick("content", l.Content, def.Content, hard.Content),
 		Item:           pick("item", l.Item, def.Item, hard.Item),
+		Values:         int(pick("values", int64(l.Values), int64(def.Values), int64(hard.Values))),
 		Path:           int(pick("path", int64(l.Path), int64(def.Path), int64(hard.Path))),
 		Component:      int(pick("component", int64(l.Component), int64(def.Component), int64(hard.Component))),
 		Components:     int(pick("components", int64(l.Components), int64(def.Components), int64(hard.Components))),

@@ -187,6 +187,8 @@ func (v *Vector) setLimit(s string) error {
 		v.Limits.Content = n
 	case "item":
 		v.Limits.Item = n
+	case "values":
+		v.Limits.Values = int(n)
 	case "messages":
 		v.Limits.Messages = int(n)
 	default:

@@ -309,6 +309,12 @@ func limitVectors() []vector {
 		row("limit_item_met", valid, "an intent of 18 bytes", plan(deleteOf(textOf("a")))).limit("item=18"),
 		row("limit_item_content", valid, "contents do not count", intent(writeContent.with("content", raw("59 2710 78*10000", "10,000 bytes")))).
 			limit("item=200"),
+		row("limit_values_over", "limit-values", "one edit, its two entries, three elements", editValue(arrayOf(nullNode, nullNode, nullNode))).
+			limit("values=5"),
+		row("limit_values_met", valid, "one edit, its two entries, three elements", editValue(arrayOf(nullNode, nullNode, nullNode))).
+			limit("values=6"),
+		row("limit_values_plan", "limit-values", "the limit is of a plan, not of an intent", plan(editJSON.node(), editJSON.node())).limit("values=5"),
+		row("limit_values_headers", "limit-values", "one pair of two", intent(fetch)).limit("values=2"),
 		row("limit_messages_over", "limit-messages", "two messages", two).limit("messages=1"),
 		row("limit_messages_met", valid, "two messages", two).limit("messages=2"),
 		row("rest_text", "truncated", "a text longer than what is left", sequence(header(1), raw("a2 62 6f70 66 64656c657465 64 70617468 78c8 61", ""))).

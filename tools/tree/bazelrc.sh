@@ -1,7 +1,7 @@
-# bazelrc.sh HERE MODULES: prints .bazelrc.offline, which gives every module
+# bazelrc.sh HERE MODULES WINE-TREE: prints .bazelrc.offline, which gives every module
 # that MODULE.bazel names, and those that they name, a folder of this machine.
 set -eu
-here=$1 modules=$2
+here=$1 modules=$2 wine=$3
 cat <<END
 # Written by tools/bazel for this machine, anew at each call. Never committed.
 common --lockfile_mode=off
@@ -18,14 +18,17 @@ $(for stub in "$here"/modules/*/; do
     echo "common --override_module=${stub##*/}=$stub"
 done)
 
-# Go modules come from the cache of the go command, which is visible in the tree.
+# Go modules come from the cache of the go command, which is visible in the
+# tree; what gazelle compiles for itself is kept for the next clone.
 common --repo_env=GOPROXY=$(go env GOPROXY)
 common --repo_env=GOMODCACHE=$(go env GOMODCACHE)
-common --repo_env=GO_REPOSITORY_USE_HOST_MODCACHE=1
+common --repo_env=GOCACHE=$LOLA_BUILD_ROOT/go-build
+common --repo_env=GO_REPOSITORY_USE_HOST_CACHE=1
 
 # A fresh clone on this machine finds here what another one has built.
 common --disk_cache=$LOLA_BUILD_ROOT/disk
 common --experimental_disk_cache_gc_max_size=20G
 # Debian's bazelrc turns it on, and every sandbox would stay.
 build --nosandbox_debug
+${wine:+test:windows_amd64 --test_env=LOLA_WINE_TREE=$wine}
 END

@@ -34,6 +34,7 @@ for file in /etc/resolv.conf /etc/hosts; do
 done
 mount -t tmpfs tmpfs "$LOLA_TREE/run"
 mkdir "$LOLA_TREE/run/lola"
+echo "$LOLA_KEEP" >"$LOLA_TREE/run/lola/keep"
 ln -s "$LOLA_HERE/wine-run.sh" "$LOLA_TREE/run/lola/wine"
 mkdir -p "$LOLA_TREE/.old"
 cd "$LOLA_TREE"

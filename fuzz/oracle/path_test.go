@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/lola-ext/lola/abi"
 )
 
@@ -57,7 +59,7 @@ func TestFold(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][]string{
 		{"FOO", "foo", "Foo"}, {"\u00E9", "e\u0301", "E\u0301", "\u00C9"}, {"stra\u00DFe", "STRASSE", "stra\u1E9Ee"}, {"\uFB01x", "FIX"},
-		{"\u212Bngstrom", "a\u030Angstrom"}, {"\u03C3", "\u03C2", "\u03A3"}, {"a/B", "A/b"},
+		{"\u212Bngstrom", "a\u030Angstrom"}, {"\u03C3", "\u03C2", "\u03A3"}, {"a/B", "A/b"}, {"\u13A0", "\uAB70"},
 	} {
 		for _, spelling := range same {
 			if Fold(spelling) != Fold(same[0]) {
@@ -67,6 +69,23 @@ func TestFold(t *testing.T) {
 	}
 	if Fold("a") == Fold("b") || Fold("e") == Fold("\u00E9") {
 		t.Error("Fold takes different paths for the same")
+	}
+}
+
+// TestFoldEveryRune: characters that the standard library takes for the same but for case fold alike, as do the two
+// normal forms of each, and what is folded stays as it is.
+func TestFoldEveryRune(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if 0xD800 <= r && r <= 0xDFFF {
+			continue
+		}
+		folded := Fold(string(r))
+		for _, same := range []string{string(unicode.SimpleFold(r)), folded, norm.NFC.String(string(r)), norm.NFD.String(string(r))} {
+			if Fold(same) != folded {
+				t.Errorf("Fold(%+q) = %+q, Fold(%+q) = %+q, want the same", same, Fold(same), string(r), folded)
+			}
+		}
 	}
 }
 

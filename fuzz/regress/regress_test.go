@@ -34,6 +34,32 @@ var paths = []struct {
 	{"13_enclosing_keycap", ".hg\u20E3", false, "PathRefused dropped all marks before it compared"},
 }
 
+// folds are pairs that count as one path, or do not, on which plan.Fold was once wrong.
+var folds = []struct {
+	id    string
+	a, b  string
+	same  bool
+	broke string
+}{
+	{"14_cherokee", "\u13A0", "\uAB70", true, "Fold trusted a library that swaps the case of Cherokee letters where it should fold it, so that the two spellings never met"},
+	{"15_cherokee_beyond_the_block", "a/\u13F0", "a/\u13F8", true, "as 14, for the six small letters that stand beside the capitals"},
+}
+
+func TestFolds(t *testing.T) {
+	t.Parallel()
+	if len(folds) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, tt := range folds {
+		t.Run(tt.id, func(t *testing.T) {
+			t.Parallel()
+			if a, b := plan.Fold(tt.a), plan.Fold(tt.b); (a == b) != tt.same {
+				t.Errorf("Fold(%+q) = %+q, Fold(%+q) = %+q, the same: %v, want %v; what broke: %s", tt.a, a, tt.b, b, a == b, tt.same, tt.broke)
+			}
+		})
+	}
+}
+
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	if len(paths) == 0 {

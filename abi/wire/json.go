@@ -598,7 +598,7 @@ func (j *lineReader) contentOf(isBase64 bool) error {
 	j.content = contentSink{quad: j.content.quad[:0], bytes: j.content.bytes}
 	start := len(j.out)
 	if j.w.divert && j.w.sp != nil {
-		j.content.start = j.w.sp.Size()
+		j.content.start = j.w.sp.end
 	}
 	sink := j.contentBytes
 	if isBase64 {

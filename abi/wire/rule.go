@@ -69,16 +69,18 @@ var (
 	}
 )
 
-// allowed is what an op may have in any format.
-func allowed(op abi.Op) uint32 {
-	var m uint32
-	for i := range opMasks {
-		if opMasks[i].op == op {
-			m |= opMasks[i].allowed
+// opAllowed is what each of opNames may have in any format.
+var opAllowed = func() []uint32 {
+	allowed := make([]uint32, len(opNames()))
+	for i, name := range opNames() {
+		for _, m := range opMasks {
+			if string(m.op) == name {
+				allowed[i] |= m.allowed
+			}
 		}
 	}
-	return m
-}
+	return allowed
+}()
 
 // end judges a map that is over by the keys that were seen in it.
 func (w *walker) end(s *shape, seen uint32) error {

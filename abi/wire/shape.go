@@ -29,6 +29,7 @@ const (
 // A key is one key of a shape.
 type key struct {
 	name     string
+	enc      string // the name as it stands on the wire
 	kind     kind
 	need     bool // required
 	list     []string
@@ -44,9 +45,16 @@ type shape struct {
 	rule     rule   // which keys go together, judged when the map ends
 }
 
+// maxKeys is how many keys a shape may have at most.
+const maxKeys = 24
+
 func newShape(r rule, keys ...key) *shape {
 	s := &shape{keys: keys, rule: r}
+	if len(keys) > maxKeys {
+		panic(fmt.Sprintf("wire: a shape with %d keys", len(keys)))
+	}
 	for i, k := range keys {
+		s.keys[i].enc = string(append(appendHead(nil, majorText, uint64(len(k.name))), k.name...))
 		if k.need {
 			s.required |= 1 << i
 		}
@@ -81,6 +89,21 @@ func (s *shape) bits(names ...string) uint32 {
 func (s *shape) find(from int, name []byte) int {
 	for i := from; i < len(s.keys); i++ {
 		if s.keys[i].name == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// match returns the index of the key at or after from that b begins with, or -1. It is find for bytes that have not been
+// judged yet: what equals a key as it is encoded is in good form, and in order if from is right.
+func (s *shape) match(from int, b []byte) int {
+	if len(b) < 2 {
+		return -1
+	}
+	for i := from; i < len(s.keys); i++ {
+		enc := s.keys[i].enc
+		if enc[0] == b[0] && enc[1] == b[1] && len(enc) <= len(b) && enc == string(b[:len(enc)]) {
 			return i
 		}
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -12,40 +13,33 @@ import (
 
 const (
 	// spoolHead is how much of a spool stays in memory, so that the usual plan, which is small, costs no file.
-	spoolHead = 1 << 20
-	// spoolTail is how much is gathered before it is written to the file.
-	spoolTail = 128 << 10
+	spoolHead = 4 << 20
+	// spoolBlock is how much memory a spool takes at a time.
+	spoolBlock = 128 << 10
 )
 
-// A Spool keeps the contents of a plan out of memory. It grows at its end only: the first MiB lies in memory, the rest in a
+// A Spool keeps the contents of a plan out of memory. It grows at its end only: the first 4 MiB lie in memory, the rest in a
 // temporary file of mode 0600, which is made when it is needed and has no name any more where the system can remove an open
 // file (elsewhere [Spool.Close] removes it).
 //
 // Contents may be read while others are added, from any number of goroutines. One goroutine adds.
 type Spool struct {
-	dir string
+	dir  string
+	end  int64     // bytes added; for the one that adds
+	slab []spooled // contents to hand out, made many at a time; for the one that adds
 
 	mu     sync.RWMutex
-	head   []byte // the first bytes, at most spoolHead
-	file   *os.File
-	name   string // what Close must remove; empty: nothing
-	filed  int64  // bytes in the file
-	tail   []byte // bytes after those in the file
-	closed bool
+	head   [][]byte // the first bytes, in blocks of spoolBlock; guarded by mu
+	file   *os.File // guarded by mu
+	name   string   // what Close must remove; empty: nothing; guarded by mu
+	filed  int64    // bytes in the file; guarded by mu
+	tail   []byte   // bytes after those in the file, a block at most; guarded by mu
+	closed bool     // guarded by mu
 }
 
 // NewSpool returns an empty spool, whose file, if it needs one, will lie in dir, outside any root; empty means
 // [os.TempDir]. It makes no file yet.
 func NewSpool(dir string) *Spool { return &Spool{dir: dir} }
-
-// Size returns how many bytes are in the spool.
-func (s *Spool) Size() int64 {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.size()
-}
-
-func (s *Spool) size() int64 { return int64(len(s.head)) + s.filed + int64(len(s.tail)) }
 
 // Close frees the memory and removes the file. Contents cannot be read after it. A second call does nothing.
 func (s *Spool) Close() error {
@@ -67,9 +61,9 @@ func (s *Spool) Close() error {
 	return nil
 }
 
-// Add copies r to its end and returns it as content. It serves hosts that fetch; decoders use the same way in pieces.
+// Add copies r to the end of the spool and returns it as content. It serves hosts that bring contents of their own.
 func (s *Spool) Add(r io.Reader) (abi.Content, error) {
-	start := s.Size()
+	start := s.end
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
@@ -94,24 +88,30 @@ func (s *Spool) append(b []byte) error {
 	if s.closed {
 		return fmt.Errorf("write spool: %w", os.ErrClosed)
 	}
-	if room := spoolHead - len(s.head); room > 0 {
-		n := min(room, len(b))
-		s.head = append(s.head, b[:n]...)
-		b = b[n:]
-	}
+	s.end += int64(len(b))
 	for len(b) > 0 {
-		if s.tail == nil {
-			s.tail = make([]byte, 0, spoolTail)
+		if len(s.tail) == cap(s.tail) {
+			if err := s.turn(); err != nil {
+				return err
+			}
 		}
 		n := min(cap(s.tail)-len(s.tail), len(b))
 		s.tail = append(s.tail, b[:n]...)
 		b = b[n:]
-		if len(s.tail) == cap(s.tail) {
-			if err := s.flush(); err != nil {
-				return err
-			}
-		}
 	}
+	return nil
+}
+
+// turn makes room in the tail, which is full or not there yet: it becomes the next block of the head, or goes into the
+// file once the head is as large as it may be. The caller holds mu.
+func (s *Spool) turn() error {
+	if s.tail != nil && len(s.head) == spoolHead/spoolBlock {
+		return s.flush()
+	}
+	if s.tail != nil {
+		s.head = append(s.head, s.tail)
+	}
+	s.tail = make([]byte, 0, spoolBlock)
 	return nil
 }
 
@@ -135,24 +135,28 @@ func (s *Spool) flush() error {
 	return nil
 }
 
-// content returns what lies between start and the end.
+// content returns what was added since start.
 func (s *Spool) content(start int64) abi.Content {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return &spooled{spool: s, off: start, size: s.size() - start}
+	if len(s.slab) == 0 {
+		s.slab = make([]spooled, 32)
+	}
+	c := &s.slab[0]
+	s.slab = s.slab[1:]
+	c.spool, c.off, c.size = s, start, s.end-start
+	return c
 }
 
-// readAt reads into p what lies at off, at least one byte if there is one.
+// readAt reads into p what lies at off, at least one byte. The caller asks for nothing past the end.
 func (s *Spool) readAt(p []byte, off int64) (int, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return 0, fmt.Errorf("read spool: %w", os.ErrClosed)
 	}
-	if off < int64(len(s.head)) {
-		return copy(p, s.head[off:]), nil
+	if block := off / spoolBlock; block < int64(len(s.head)) {
+		return copy(p, s.head[block][off%spoolBlock:]), nil
 	}
-	off -= int64(len(s.head))
+	off -= int64(len(s.head)) * spoolBlock
 	if off >= s.filed {
 		return copy(p, s.tail[off-s.filed:]), nil
 	}
@@ -178,9 +182,9 @@ func (c *spooled) Size() int64 { return c.size }
 // cannot be read it returns the zero digest, which is no content's; Open then says why.
 func (c *spooled) Digest() abi.Digest {
 	c.once.Do(func() {
-		d, err := digestOf(c)
-		if err == nil {
-			c.digest = d
+		h := sha256.New()
+		if _, err := (&spoolReader{content: c}).WriteTo(h); err == nil {
+			h.Sum(c.digest[:0])
 		}
 	})
 	return c.digest
@@ -214,6 +218,24 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 	n, err := r.content.spool.readAt(p, r.content.off+r.done)
 	r.done += int64(n)
 	return n, err
+}
+
+// WriteTo implements [io.WriterTo] with a buffer no larger than what there is to copy.
+func (r *spoolReader) WriteTo(w io.Writer) (int64, error) {
+	buf := make([]byte, min(32<<10, r.content.size-r.done))
+	start := r.done
+	for {
+		n, err := r.Read(buf)
+		if err == io.EOF {
+			return r.done - start, nil
+		}
+		if err != nil {
+			return r.done - start, err
+		}
+		if _, err := w.Write(buf[:n]); err != nil {
+			return r.done - start, err
+		}
+	}
 }
 
 func (r *spoolReader) Close() error { return nil }

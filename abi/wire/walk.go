@@ -60,16 +60,21 @@ type walker struct {
 	format    string
 	state     string
 	count     int
-	sets      []bool // for each JSON edit, whether it has a value
+	sets      []bool        // for each JSON edit, whether it has a value
+	spans     [maxKeys]span // where in keep the value of each key of an intent lies, if it has that key
+	seen      uint32        // the keys that an intent has
 
 	at   int64    // where the head lies that is looked at
 	path []string // the keys above it
 }
 
+// A span is a part of keep.
+type span struct{ start, end int }
+
 // next walks one item of shape s. It reports [io.EOF] if there is no more byte.
 func (w *walker) next(s *shape) error {
 	w.keep, w.sets, w.path = w.keep[:0], w.sets[:0], w.path[:0]
-	w.op, w.format, w.state, w.mayHave = "", "", "", math.MaxUint32
+	w.op, w.format, w.state, w.mayHave, w.seen = "", "", "", math.MaxUint32, 0
 	w.contentAt = -1
 	w.at = w.src.offset()
 	if len(w.src.ahead()) == 0 {
@@ -221,6 +226,12 @@ func (w *walker) declaredRest(n uint64) error {
 
 // str keeps n bytes and returns where in keep they begin.
 func (w *walker) str(n uint64) (int, error) {
+	if src := &w.src; n <= uint64(src.end-src.pos) && int64(n) <= src.max-src.offset() && int64(n) <= w.keepMax-int64(len(w.keep)) {
+		start := len(w.keep) // all of it is here, and allowed
+		w.keep = append(w.keep, src.buf[src.pos:src.pos+int(n)]...)
+		src.pos += int(n)
+		return start, nil
+	}
 	if err := w.declared(n); err != nil {
 		return 0, err
 	}
@@ -274,14 +285,21 @@ func (w *walker) fields(s *shape, n uint64, depth int) error {
 	var seen uint32
 	index, prev, prevEnd := -1, 0, 0
 	for range n {
-		start, name, err := w.key(prev, prevEnd)
+		start, name := len(w.keep), []byte(nil)
+		found, err := w.knownKey(s, index+1)
+		if err == nil && found < 0 {
+			start, name, err = w.key(prev, prevEnd)
+			found = s.find(index+1, name)
+		}
 		if err != nil {
 			return err
 		}
 		prev, prevEnd = start, len(w.keep)
-		found := s.find(index+1, name)
-		if found < 0 || s == intentShape && w.mayHave&(1<<found) == 0 {
+		if found < 0 {
 			return w.failKey(clip(name), abi.ClassUnknownKey, "there is no such key here")
+		}
+		if s == intentShape && w.mayHave&(1<<found) == 0 {
+			return w.failKey(s.keys[found].name, abi.ClassUnknownKey, "op %q has no such key", w.op)
 		}
 		index = found
 		seen |= 1 << index
@@ -290,8 +308,35 @@ func (w *walker) fields(s *shape, n uint64, depth int) error {
 			return err
 		}
 		w.path = w.path[:len(w.path)-1]
+		if s == intentShape {
+			w.spans[index] = span{prevEnd, len(w.keep)}
+		}
+	}
+	if s == intentShape {
+		w.seen = seen
 	}
 	return w.end(s, seen)
+}
+
+// knownKey walks a map key if it lies in the buffer and is one of s at or after from, which is nearly always so, and
+// returns -1 if not.
+func (w *walker) knownKey(s *shape, from int) (int, error) {
+	src := &w.src
+	i := s.match(from, src.buf[src.pos:src.end])
+	if i < 0 {
+		return -1, nil
+	}
+	w.at = src.offset()
+	n := uint64(len(s.keys[i].enc))
+	if err := w.within(n); err != nil {
+		return -1, err
+	}
+	if err := w.room(n); err != nil {
+		return -1, err
+	}
+	w.keep = append(w.keep, s.keys[i].enc...)
+	src.pos += int(n)
+	return i, nil
 }
 
 // key walks a map key. The key before it lies at keep[prev:prevEnd], if prevEnd is not 0.
@@ -399,6 +444,9 @@ func (w *walker) textOf(k *key, n uint64) error {
 	if err != nil {
 		return err
 	}
+	if k.kind == kindText && k.check == nil {
+		return nil
+	}
 	w.at = at
 	b := w.keep[start:]
 	switch {
@@ -407,9 +455,9 @@ func (w *walker) textOf(k *key, n uint64) error {
 			return w.fail(abi.ClassValue, "%q is neither a digest nor \"absent\"", clip(b))
 		}
 	case k.kind == kindEnum:
-		for _, v := range k.list {
+		for i, v := range k.list {
 			if v == string(b) {
-				w.note(k.name, v)
+				w.note(k, i)
 				return nil
 			}
 		}
@@ -422,16 +470,15 @@ func (w *walker) textOf(k *key, n uint64) error {
 	return nil
 }
 
-// note keeps what later rules turn on.
-func (w *walker) note(name, value string) {
-	switch name {
+// note keeps which value of a closed list it was, if later rules turn on it.
+func (w *walker) note(k *key, i int) {
+	switch k.name {
 	case "op":
-		w.op = abi.Op(value)
-		w.mayHave = allowed(w.op)
+		w.op, w.mayHave = abi.Op(k.list[i]), opAllowed[i]
 	case "format":
-		w.format = value
+		w.format = k.list[i]
 	case "state":
-		w.state = value
+		w.state = k.list[i]
 	}
 }
 
@@ -498,7 +545,7 @@ func (w *walker) contentOf(n uint64) error {
 	if w.sp == nil {
 		return w.intoMemory(n)
 	}
-	start := w.sp.Size()
+	start := w.sp.end
 	for left := n; left > 0; {
 		b := w.src.ahead()
 		if len(b) == 0 {
@@ -684,6 +731,23 @@ func (w *walker) nested(major byte, arg uint64, depth int, walk func(byte, uint6
 	return nil
 }
 
+// valueAt returns the value of a key that an intent has: its major type, its argument, and what follows the head.
+func (w *walker) valueAt(i int) (major byte, arg uint64, rest []byte) {
+	b := w.keep[w.spans[i].start:w.spans[i].end]
+	major, arg, rest = b[0]>>5, uint64(b[0]&31), b[1:]
+	if arg >= 24 {
+		size := 1 << (arg - 24)
+		arg, rest = argument(rest[:size]), rest[size:]
+	}
+	return major, arg, rest
+}
+
+// textAt returns the text of a key that an intent has.
+func (w *walker) textAt(i int) string {
+	_, _, b := w.valueAt(i)
+	return string(b)
+}
+
 // clip shortens foreign text for an error.
 func clip(b []byte) string {
 	const most = 64
@@ -691,19 +755,4 @@ func clip(b []byte) string {
 		return string(b[:most]) + "..."
 	}
 	return string(b)
-}
-
-// digestOf hashes a content.
-func digestOf(c abi.Content) (d abi.Digest, err error) {
-	r, err := c.Open()
-	if err != nil {
-		return d, err
-	}
-	defer r.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, r); err != nil {
-		return d, err
-	}
-	h.Sum(d[:0])
-	return d, nil
 }

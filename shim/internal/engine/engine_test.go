@@ -1,0 +1,281 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lola-ext/lola/shim/job"
+	"github.com/lola-ext/lola/shim/shimtest/wasmbuild"
+)
+
+// The bounds that wasmbuild's guests expect.
+var config = Config{Memory: 256 * pageSize, Plan: 1 << 20}
+
+var request = []byte("\xa1\x63abi\x01 a request, as far as these guests care")
+
+func TestGuests(t *testing.T) {
+	for _, g := range wasmbuild.Guests() {
+		name := g.Name
+		if g.Case != "" {
+			name = g.Case + ": " + name
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answer, err := Run(t.Context(), g.Module, request, config)
+			defer answer.Close()
+			if g.Outcome == job.OK {
+				want := g.Plan
+				if want == nil {
+					want = request
+				}
+				if err != nil || !bytes.Equal(answer.Plan, want) {
+					t.Fatalf("got %.100q, %v\nwant %.100q", answer.Plan, err, want)
+				}
+				if answer.Memory < pageSize || answer.Memory > config.Memory {
+					t.Errorf("it had %d bytes of memory", answer.Memory)
+				}
+				return
+			}
+			var f *Failure
+			if !errors.As(err, &f) || f.Outcome != g.Outcome || f.Text == "" {
+				t.Fatalf("got %v, want %s", err, g.Outcome)
+			}
+			if answer.Plan != nil {
+				t.Errorf("it has a plan beside %v", err)
+			}
+		})
+	}
+}
+
+// failure runs a module and wants a failure.
+func failure(t *testing.T, module []byte, cfg Config, o job.Outcome) *Failure {
+	t.Helper()
+	answer, err := Run(t.Context(), module, request, cfg)
+	answer.Close()
+	var f *Failure
+	if !errors.As(err, &f) || f.Outcome != o {
+		t.Fatalf("got %v, want %s", err, o)
+	}
+	return f
+}
+
+func TestFailuresSayWhat(t *testing.T) {
+	text := func(name string) string {
+		for _, g := range wasmbuild.Guests() {
+			if g.Name == name {
+				return failure(t, g.Module, config, g.Outcome).Text
+			}
+		}
+		t.Fatalf("no guest %q", name)
+		return ""
+	}
+	for name, want := range map[string]string{
+		"status with text":                   "no such assistant: \x1b[31mred\x1b[0m\n\u202esecond line",
+		"status with text that is not UTF-8": "\uFFFD",
+		"status without text":                "it returned status 7 and no text",
+		"status with text of 4 GiB":          "it returned status 7 and no text",
+		"status with text that wraps":        "it returned status 7 and no text",
+		"exit 0 in lola_run":                 "it exited with status 0 in lola_run",
+		"exit -1 in a start function":        "it exited with status 4294967295 in its start",
+		"unreachable in lola_run":            "lola_run: wasm error: unreachable, with 65536 bytes of memory of 16777216",
+		"plan wraps 32 bits":                 "it put a plan of 32 bytes at address 4294967280, its memory has 65536",
+		"allocator gives nothing":            "lola_alloc gave nothing for a request of 45 bytes",
+		"imports a global":                   `it imports the global "fd_write" from "wasi_snapshot_preview1"`,
+		"imports WASI with another type":     `it imports "fd_close" as (i32, i32) -> (i32), which is (i32) -> (i32)`,
+		"lola_run takes one parameter":       "its lola_run is (i32) -> (i32), want (i32, i32) -> (i32)",
+		"lola_run is an import":              "its lola_run is an import that it exports again",
+		"version 2":                          "it speaks version 2 of the ABI, want 1",
+		"begins with 4 GiB":                  "it begins with 4294967296 bytes of memory and may have 16777216",
+	} {
+		if got := text(name); got != want {
+			t.Errorf("%s: got  %q\nwant %q", name, got, want)
+		}
+	}
+	// A long text comes one byte over the bound, so that whoever cuts it sees that it was longer.
+	if got := text("status with much text"); len(got) < job.MaxText+1 || len(got) > job.MaxText+64 {
+		t.Errorf("got %d bytes of text", len(got))
+	}
+}
+
+func TestDiagnosticsGetWhatTheGuestWritesAndTheStackOfATrap(t *testing.T) {
+	var out bytes.Buffer
+	cfg := config
+	cfg.Diagnostics = &out
+	failure(t, wasmbuild.Reactor(wasmbuild.Parts{Run: wasmbuild.Unreachable()}), cfg, job.Trap)
+	if !strings.Contains(out.String(), "wasm stack trace") {
+		t.Errorf("got %q", out.String())
+	}
+}
+
+func TestMemoryCeilingThatIsNotOffered(t *testing.T) {
+	module := wasmbuild.Reactor(wasmbuild.Parts{})
+	for _, memory := range []int64{-1, 0, pageSize - 1, 65536 * pageSize, 1 << 40} {
+		cfg := config
+		cfg.Memory = memory
+		failure(t, module, cfg, job.Internal)
+	}
+}
+
+// TestW03LastWordOfMemory: at the highest ceiling that is offered, the last word of memory and the one after it are read
+// without a panic of the engine.
+func TestW03LastWordOfMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 4 GiB of address space")
+	}
+	cfg := config
+	cfg.Memory = maxPages * pageSize
+	grow := func(then ...[]byte) []byte {
+		body := append([][]byte{wasmbuild.I32Const(maxPages - 1), wasmbuild.Grow(), wasmbuild.Drop()}, then...)
+		return wasmbuild.Reactor(wasmbuild.Parts{MemoryMin: 1, MemoryMax: 65536, Run: bytes.Join(body, nil)})
+	}
+	last := wasmbuild.I32Const(-pageSize - 4)
+	answer, err := Run(t.Context(), grow(last, wasmbuild.Load()), request, cfg)
+	answer.Close()
+	if err != nil || answer.Memory != maxPages*pageSize {
+		t.Errorf("the last word: got %d bytes of memory, %v", answer.Memory, err)
+	}
+	failure(t, grow(wasmbuild.I32Const(-pageSize-3), wasmbuild.Load()), cfg, job.Trap)
+	failure(t, grow(wasmbuild.I32Const(-4), wasmbuild.Load()), cfg, job.Trap)
+}
+
+func TestModuleOverItsBound(t *testing.T) {
+	failure(t, make([]byte, job.MaxModule+1), config, job.BadModule)
+}
+
+func TestRequestOverTheCeiling(t *testing.T) {
+	cfg := config
+	cfg.Memory = pageSize
+	answer, err := Run(t.Context(), wasmbuild.Echo(), make([]byte, 2*pageSize), cfg)
+	answer.Close()
+	var f *Failure
+	if !errors.As(err, &f) || f.Outcome != job.AllocFailed {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLargeRequestAndPlan(t *testing.T) {
+	big := bytes.Repeat([]byte("0123456789"), 1<<20)
+	answer, err := Run(t.Context(), wasmbuild.Echo(), big, Config{Memory: 64 << 20, Plan: int64(len(big))})
+	defer answer.Close()
+	if err != nil || !bytes.Equal(answer.Plan, big) {
+		t.Errorf("got %d bytes, %v", len(answer.Plan), err)
+	}
+}
+
+// TestCompiledComesBeforeAnyCode: nothing of the guest runs before the hook, and nothing after it has failed.
+func TestCompiledComesBeforeAnyCode(t *testing.T) {
+	no := errors.New("no such wall")
+	cfg := config
+	called := 0
+	cfg.Compiled = func() error { called++; return no }
+	for _, p := range []wasmbuild.Parts{{Start: wasmbuild.Unreachable()}, {Initialize: wasmbuild.Unreachable()}, {}} {
+		if f := failure(t, wasmbuild.Reactor(p), cfg, job.Internal); f.Text != no.Error() {
+			t.Errorf("got %q", f.Text)
+		}
+		if _, err := Inspect(t.Context(), wasmbuild.Reactor(p), cfg); err == nil {
+			t.Error("inspected")
+		}
+	}
+	if called != 6 {
+		t.Errorf("called %d times", called)
+	}
+	failure(t, wasmbuild.Reactor(wasmbuild.Parts{Omit: []string{"lola_run"}}), cfg, job.BadExport)
+	if called != 6 {
+		t.Error("called for a module that is refused")
+	}
+}
+
+// TestSameEachTime: clock and random numbers are part of no plan.
+func TestSameEachTime(t *testing.T) {
+	m := wasmbuild.New()
+	random := m.Import(wasmbuild.WASI, "random_get", wasmbuild.I32s(2), wasmbuild.I32s(1))
+	clock := m.Import(wasmbuild.WASI, "clock_time_get", []wasmbuild.ValType{wasmbuild.I32, wasmbuild.I64, wasmbuild.I32}, wasmbuild.I32s(1))
+	write := m.Import(wasmbuild.WASI, "fd_write", wasmbuild.I32s(4), wasmbuild.I32s(1))
+	c := wasmbuild.I32Const
+	m.Memory(1, 1)
+	var body [][]byte
+	for id := range int32(2) {
+		body = append(body, c(id), []byte{0x42, 1}, c(96+8*id), wasmbuild.Call(clock), wasmbuild.Drop())
+	}
+	body = append(body,
+		c(64), c(32), wasmbuild.Call(random), wasmbuild.Drop(),
+		c(16), c(64), wasmbuild.Store(), c(20), c(48), wasmbuild.Store(),
+		c(1), c(16), c(1), c(24), wasmbuild.Call(write), wasmbuild.Drop())
+	m.Func("_start", nil, nil, body...)
+	var first []byte
+	for range 3 {
+		answer, err := Run(t.Context(), m.Bytes(), nil, config)
+		if err != nil || len(answer.Plan) != 48 {
+			t.Fatalf("got %d bytes, %v", len(answer.Plan), err)
+		}
+		if first == nil {
+			first = bytes.Clone(answer.Plan)
+		}
+		if !bytes.Equal(answer.Plan, first) {
+			t.Errorf("got %x\nthen %x", first, answer.Plan)
+		}
+		answer.Close()
+	}
+}
+
+func TestInspect(t *testing.T) {
+	for _, g := range wasmbuild.Guests() {
+		t.Run(g.Name, func(t *testing.T) {
+			t.Parallel()
+			info, err := Inspect(t.Context(), g.Module, config)
+			var f *Failure
+			switch {
+			case g.Outcome == job.BadModule || g.Outcome == job.Memory:
+				if !errors.As(err, &f) || f.Outcome != g.Outcome {
+					t.Errorf("got %+v, %v", info, err)
+				}
+			case err != nil:
+				t.Error(err)
+			case info.Problem != job.OK && info.Problem != g.Outcome:
+				t.Errorf("got %+v, want %s", info, g.Outcome)
+			case info.Problem == job.OK && (g.Outcome == job.ForbiddenImport || g.Outcome == job.BadExport || g.Outcome == job.ABIVersion):
+				t.Errorf("got %+v, want %s", info, g.Outcome)
+			}
+		})
+	}
+	info, err := Inspect(t.Context(), wasmbuild.Reactor(wasmbuild.Parts{}), config)
+	if err != nil || info.Form != job.FormReactor || info.ABI != 1 || info.MemoryMin != pageSize || info.MemoryMax != 16*pageSize ||
+		info.Problem != job.OK || len(info.Imports) != 5 || len(info.Exports) != 6 {
+		t.Errorf("got %+v, %v", info, err)
+	}
+	if got := info.Exports[3]; got != (job.Name{Kind: "func", Name: "lola_plan_ptr", Type: "() -> (i32)"}) {
+		t.Errorf("got %+v", got)
+	}
+	if got := info.Imports[2]; got != (job.Name{Kind: "func", Module: wasmbuild.WASI, Name: "fd_write", Type: "(i32, i32, i32, i32) -> (i32)"}) {
+		t.Errorf("got %+v", got)
+	}
+	info, err = Inspect(t.Context(), wasmbuild.Reactor(wasmbuild.Parts{Version: wasmbuild.I32Const(9)}), config)
+	if err != nil || info.ABI != 9 || info.Problem != job.ABIVersion {
+		t.Errorf("got %+v, %v", info, err)
+	}
+	info, err = Inspect(t.Context(), wasmbuild.Command(nil), config)
+	if err != nil || info.Form != job.FormCommand || info.ABI != 0 || info.Problem != job.OK {
+		t.Errorf("got %+v, %v", info, err)
+	}
+}
+
+// FuzzModules: whatever the bytes are, compiling them gives an answer and no panic. (Their code is not run: it need not end.)
+func FuzzModules(f *testing.F) {
+	for _, g := range wasmbuild.Guests() {
+		if len(g.Module) < 1<<12 {
+			f.Add(g.Module)
+		}
+	}
+	stop := errors.New("compiled")
+	f.Fuzz(func(t *testing.T, module []byte) {
+		cfg := config
+		cfg.Compiled = func() error { return stop }
+		var fail *Failure
+		_, err := Run(t.Context(), module, request, cfg)
+		if !errors.As(err, &fail) || fail.Outcome == job.Internal && fail.Text != stop.Error() {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,8 +22,11 @@ func Check(r *root.Root, lim abi.Limits, proposals ...Proposal) (Checked, error)
 	for i := range proposals {
 		j.proposal(i)
 	}
-	j.conflicts()
+	if !j.full {
+		j.conflicts()
+	}
 	steps := j.look()
+	slices.SortFunc(steps, func(a, b Step) int { return strings.Compare(a.Path, b.Path) })
 	j.bareRepositories(steps)
 	j.newEntries(steps)
 	if len(j.found) > 0 {
@@ -31,11 +35,17 @@ func Check(r *root.Root, lim abi.Limits, proposals ...Proposal) (Checked, error)
 			owners[p.Owner] = i
 		}
 		slices.SortStableFunc(j.found, compareFindings(owners))
-		return Checked{}, &RefusedError{Findings: j.found}
+		return Checked{}, &RefusedError{Findings: j.found, Truncated: j.full}
 	}
-	slices.SortFunc(steps, func(a, b Step) int { return strings.Compare(a.Path, b.Path) })
 	return Checked{&checked{root: r, steps: steps}}, nil
 }
+
+// MaxFindings bounds the findings of one refusal. A person reads some tens; a plan of 64 MiB can have a million, with
+// gigabytes of text.
+const MaxFindings = 10_000
+
+// maxGrantShown bounds what a message says of a grant, in bytes: it stands in many messages.
+const maxGrantShown = 200
 
 // judge carries one call of Check.
 type judge struct {
@@ -44,6 +54,7 @@ type judge struct {
 	proposals []Proposal
 	touches   []touch // the intents whose form is acceptable
 	found     []Finding
+	full      bool // there were more than MaxFindings
 }
 
 // touch is one path that one intent touches.
@@ -64,6 +75,14 @@ func (j *judge) find(proposal, intent int, f Finding) {
 	if intent >= 0 {
 		f.Intents = append([]int{intent}, f.Intents...)
 	}
+	j.keep(f)
+}
+
+func (j *judge) keep(f Finding) {
+	if len(j.found) == MaxFindings {
+		j.full = true
+		return
+	}
 	j.found = append(j.found, f)
 }
 
@@ -81,12 +100,19 @@ func (j *judge) proposal(i int) {
 	case !right.Result && p.Plan.Result != nil:
 		j.find(i, -1, Finding{Rule: RuleResult, Message: fmt.Sprintf("the action %q has no result, and there is one", p.Action)})
 	}
+	granted := p.Grant.String()
+	if len(granted) > maxGrantShown {
+		granted = strings.ToValidUTF8(granted[:maxGrantShown], "") + "…"
+	}
 	for n, in := range p.Plan.Intents {
-		j.intent(i, n, right, in)
+		if j.full {
+			return
+		}
+		j.intent(i, n, right, granted, in)
 	}
 }
 
-func (j *judge) intent(i, n int, right abi.Right, in abi.Intent) {
+func (j *judge) intent(i, n int, right abi.Right, granted string, in abi.Intent) {
 	p := &j.proposals[i]
 	before := len(j.found)
 	if !slices.Contains(right.Ops, in.Op()) {
@@ -98,7 +124,7 @@ func (j *judge) intent(i, n int, right abi.Right, in abi.Intent) {
 		}
 		if !p.Grant.MayWrite(path) {
 			j.find(i, n, Finding{
-				Rule: RuleNotGranted, Path: path, Message: fmt.Sprintf("the path %q is not covered by the grant (%s)", path, p.Grant),
+				Rule: RuleNotGranted, Path: path, Message: fmt.Sprintf("the path %q is not covered by the grant (%s)", path, granted),
 				Fix: "the manifest must ask for it under \"writes\" and the user must grant it",
 			})
 		}
@@ -171,15 +197,15 @@ func paths(in abi.Intent) []string {
 
 // look holds what the intents touch against what lies there now and turns them into steps.
 func (j *judge) look() []Step {
-	removed := make(map[string]bool) // keys of files that go
+	removed := make(map[string]bool) // paths of files that go, as spelled: another spelling may be another file that stays
 	for _, t := range j.touches {
 		if t.op == abi.OpDelete && !t.dropped {
-			removed[t.key] = true
+			removed[t.path] = true
 		}
 	}
 	var steps []Step
 	for _, t := range j.touches {
-		if t.dropped {
+		if t.dropped || j.full {
 			continue
 		}
 		if s, ok := j.lookAt(t, removed); ok {
@@ -198,7 +224,9 @@ func (j *judge) lookAt(t touch, removed map[string]bool) (Step, bool) {
 	info, err := j.root.Stat(t.path)
 	if link := (*root.LinkError)(nil); errors.As(err, &link) {
 		switch {
-		case link.Kind == "regular file" && removed[strings.ReplaceAll(fold(link.Path), "/", "\x00")]:
+		case link.Kind == "regular file" && t.op == abi.OpDelete:
+			info, err = root.Info{}, nil // nothing lies beneath a file
+		case link.Kind == "regular file" && removed[link.Path]:
 			info, err = root.Info{}, nil // the file in the way goes first
 		case link.Kind == "regular file":
 			return fail(RuleInTheWay, "move it away", "the path %q needs a directory where %q is a regular file", t.path, link.Path)
@@ -249,42 +277,48 @@ func (j *judge) lookAt(t touch, removed map[string]bool) (Step, bool) {
 // SameMode reports whether two modes are the same as far as this platform keeps modes at all.
 func SameMode(a, b abi.Mode) bool { return runtime.GOOS == "windows" || a == b }
 
-// bareRepositories refuses a result in which HEAD, objects and refs lie side by side: git reads such a directory's config
-// wherever it stands, and its fsmonitor runs a program at the next "git status".
+// gitMarks are the folded names by which git knows a directory for a repository, each with its bit, and those that it obeys
+// in one.
+var gitMarks = map[string]int{
+	"head": 1, "objects": 2, "refs": 4, "commondir": 8,
+	"config": 0, "config.worktree": 0, "hooks": 0,
+}
+
+// bareRepositories refuses a result in which HEAD, objects and refs lie side by side, or HEAD and commondir, which says
+// where the other two are: git reads such a directory's config wherever it stands, and its fsmonitor runs a program at the
+// next "git status" (setup.c, is_git_directory). What lies there already counts, as soon as a step adds to it. Directories
+// that some file system takes for one are one. The steps are sorted.
 func (j *judge) bareRepositories(steps []Step) {
-	marks := map[string]int{"HEAD": 1, "objects": 2, "refs": 4}
-	folded := map[string]int{"head": 1, "objects": 2, "refs": 4}
-	type place struct{ have, first int }
-	places := map[string]*place{} // by directory, as spelled
+	planned := map[string]int{} // bits, by folded directory
+	first := map[string]int{}   // the first step that brings a mark, by directory as spelled
 	for n, s := range steps {
 		if s.Action == Remove {
 			continue
 		}
-		dir, rest := "", s.Path
-		for rest != "" {
-			var name string
-			name, rest, _ = strings.Cut(rest, "/")
-			if bit := folded[fold(name)]; bit != 0 {
-				if places[dir] == nil {
-					places[dir] = &place{first: n}
+		for at := 0; at < len(s.Path); {
+			name, _, _ := strings.Cut(s.Path[at:], "/")
+			if bit, ok := gitMarks[fold(name)]; ok {
+				dir := s.Path[:at]
+				planned[fold(dir)] |= bit
+				if _, ok := first[dir]; !ok {
+					first[dir] = n
 				}
-				places[dir].have |= bit
 			}
-			dir += name + "/"
+			at += len(name) + 1
 		}
 	}
-	for dir, p := range places {
-		for name, bit := range marks {
-			if p.have&bit == 0 {
+	for dir, n := range first {
+		have := planned[fold(dir)]
+		for _, name := range [...]string{"HEAD", "objects", "refs", "commondir"} {
+			if bit := gitMarks[fold(name)]; have&bit == 0 {
 				if info, err := j.root.Stat(dir + name); err == nil && info.Exists {
-					p.have |= bit
+					have |= bit
 				}
 			}
 		}
-		if p.have == 7 {
-			s := steps[p.first]
-			j.found = append(j.found, Finding{Rule: RuleBareRepo, Owner: s.Owners[0], Path: s.Path,
-				Message: fmt.Sprintf("the directory %q would hold HEAD, objects and refs side by side", dir)})
+		if have&1 != 0 && (have&6 == 6 || have&8 != 0) {
+			j.keep(Finding{Rule: RuleBareRepo, Owner: steps[n].Owners[0], Path: steps[n].Path,
+				Message: fmt.Sprintf("the directory %q would hold HEAD beside objects and refs, or beside commondir", cmp.Or(strings.TrimSuffix(dir, "/"), "."))})
 		}
 	}
 }
@@ -304,7 +338,7 @@ func (j *judge) newEntries(steps []Step) {
 			made[dir] = true
 		}
 		if len(made) > j.lim.NewEntries {
-			j.found = append(j.found, Finding{Rule: RuleNewEntries, Message: fmt.Sprintf("the plan would make more than %d directory entries", j.lim.NewEntries)})
+			j.keep(Finding{Rule: RuleNewEntries, Message: fmt.Sprintf("the plan would make more than %d directory entries", j.lim.NewEntries)})
 			return
 		}
 	}

@@ -50,8 +50,11 @@ type Finding struct {
 	Fix     string `json:"fix,omitempty"`     // the next step, empty if there is none but another plan
 }
 
-// RefusedError says why a set of plans is refused, with every finding.
-type RefusedError struct{ Findings []Finding }
+// RefusedError says why a set of plans is refused, with every finding, up to [MaxFindings].
+type RefusedError struct {
+	Findings  []Finding
+	Truncated bool // there are more findings than these
+}
 
 // Error implements error: the first finding, and how many more there are.
 func (e *RefusedError) Error() string {
@@ -65,7 +68,10 @@ func (e *RefusedError) Error() string {
 		fmt.Fprintf(&b, " (extension %q)", f.Owner)
 	}
 	fmt.Fprintf(&b, ": %s: %s", f.Rule, f.Message)
-	if n := len(e.Findings) - 1; n > 0 {
+	switch n := len(e.Findings) - 1; {
+	case e.Truncated:
+		fmt.Fprintf(&b, " (and more than %d more)", n)
+	case n > 0:
 		fmt.Fprintf(&b, " (and %d more)", n)
 	}
 	return b.String()

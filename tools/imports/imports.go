@@ -59,14 +59,19 @@ var rows = []row{
 		why:    "the command line is the command's alone; a library has no flags",
 	},
 	{
+		module: "golang.org/x/term",
+		by:     []string{"cmd/lola"},
+		why:    "whether there is a person to ask is the command's to know",
+	},
+	{
 		module: "github.com/goccy/go-yaml",
 		by:     []string{"host/extension", "host/module"},
 		why:    "manifests are the only YAML; every other file has one form of its own",
 	},
 	{
 		module: "github.com/bmatcuk/doublestar/v4",
-		by:     []string{"host/extension", "host/grant", "host/module", "host/plan"},
-		why:    "globs are asked for by a manifest and judged by a plan, nowhere else",
+		by:     []string{"host/grant"},
+		why:    "what a glob matches is what it grants, so one package says it",
 	},
 	{
 		module: "golang.org/x/text",

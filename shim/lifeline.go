@@ -1,0 +1,39 @@
+package shim
+
+import (
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+// watch ends this process when the host is gone: when descriptor 0, which the host holds open after the request, ends. A
+// byte there would be no part of the frame, and ends it too.
+//
+// It is a goroutine, so it needs Go's scheduler, and code of a guest gives that no chance to stop it: the goroutine needs
+// a processor of its own, and no collection of garbage may wait for the guest to stop, which would stop all else
+// (enterGuest). A guest that makes the host side of the engine use memory up to the bound set there can still bring that
+// about. Against that helps only what the system does: the host that kills at the deadline, limits of processor time.
+func watch(in io.Reader) {
+	if runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+	}
+	go func() {
+		_, _ = in.Read(make([]byte, 1))
+		os.Exit(exitOrphan)
+	}()
+}
+
+// enterGuest prepares the Go runtime for a guest with so much linear memory. Garbage is from now on collected only when
+// the memory is used up that two copies of the guest's (one while it grows into the other) and the engine may take.
+// SetGCPercent waits for a collection that is under way.
+func enterGuest(memory int64) error {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(min(memory, math.MaxInt64/4)*2 + engineMemory)
+	return nil
+}
+
+// engineMemory is what the engine may have in use beside the guest's memory: the compiled code of the largest guests in
+// sight is not on the Go heap, but what it was made from may not have been collected.
+const engineMemory = 512 << 20

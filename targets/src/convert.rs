@@ -142,7 +142,7 @@ fn description(doc: &Document, notes: &mut Vec<String>) -> Option<String> {
     }
 }
 
-/// Replaces `$ARGUMENTS`. Single arguments exist in Claude Code alone and stay, with a note.
+/// Replaces `$ARGUMENTS`. Where this is used nothing stands for a single argument; such placeholders stay, with a note.
 fn placeholders(body: &str, arguments: &str, notes: &mut Vec<String>) -> String {
     const ALL: &str = "$ARGUMENTS";
     let mut out = String::with_capacity(body.len());

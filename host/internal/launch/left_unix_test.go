@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"syscall"
 	"testing"
@@ -50,3 +51,5 @@ func warmUp() {
 	_ = r.Close()
 	_ = w.Close()
 }
+
+func descriptorPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }

@@ -115,9 +115,13 @@ func (d *Dir) Open(name string) (*os.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+	if err := unix.Fstat(fd, &st); err != nil {
 		unix.Close(fd)
-		return nil, &LinkError{Path: name, Kind: kindOf(typeOf(uint32(st.Mode)))}
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
+	}
+	if t := typeOf(uint32(st.Mode)); t != 0 {
+		unix.Close(fd)
+		return nil, &LinkError{Path: name, Kind: kindOf(t)}
 	}
 	return os.NewFile(uintptr(fd), name), nil
 }

@@ -3,6 +3,7 @@ package root
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -47,4 +48,16 @@ func (d *Dir) RemoveTree(name string) error {
 		first = err
 	}
 	return first
+}
+
+// renameAbsent renames if nothing lies at the new name. It looks first, so what appears in between is replaced.
+func (d *Dir) renameAbsent(name string, to *Dir, newName string) error {
+	info, err := to.Stat(newName)
+	if err != nil {
+		return err
+	}
+	if info.Exists {
+		return &os.LinkError{Op: "rename", Old: name, New: newName, Err: fs.ErrExist}
+	}
+	return d.Rename(name, to, newName)
 }

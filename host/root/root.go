@@ -113,10 +113,11 @@ func (r *Root) Walk(dir string, make bool) (d *Dir, made []string, err error) {
 	return d, made, nil
 }
 
-// Split cuts a path into its directory and its last component.
+// Split cuts a path into its directory and its last component. The directory of an absolute path is "/" at least, which
+// [Root.Walk] refuses.
 func Split(path string) (dir, name string) {
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		return path[:i], path[i+1:]
+		return path[:max(i, 1)], path[i+1:]
 	}
 	return "", path
 }
@@ -125,7 +126,7 @@ func Split(path string) (dir, name string) {
 type Info struct {
 	Exists bool
 	Type   fs.FileMode // fs.ModeType bits; 0: a regular file
-	Mode   abi.Mode    // permission bits; on Windows 0644 or 0444 as Go tells them
+	Mode   abi.Mode    // permission bits; on Windows 0666 or 0444 as Go tells them
 	Size   int64
 }
 

@@ -3,7 +3,13 @@ package host
 import (
 	"fmt"
 	"strings"
+
+	"github.com/lola-ext/lola/host/internal/runner"
 )
+
+// ExtensionError says why an extension gave no plan: its Class, the extension, and what it printed. Text and Diagnostics
+// are foreign.
+type ExtensionError = runner.Error
 
 // UnknownExtensionError says that no extension has a name.
 type UnknownExtensionError struct {

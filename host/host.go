@@ -58,6 +58,7 @@ type Host struct {
 	home    *home.Home
 	limits  abi.Limits
 	runner  *runner.Runner
+	spools  string     // where spools lie
 	builtin []*builtin // sorted by name
 }
 
@@ -81,9 +82,8 @@ func New(o Options) (*Host, error) {
 	if h.home, err = home.Open(path); err != nil {
 		return nil, err
 	}
-	tmp, err := h.home.TempDir()
-	if err == nil {
-		h.runner, err = runner.New(runner.Options{Program: o.Program, Limits: limits, SpoolDir: tmp})
+	if h.spools, err = h.home.TempDir(); err == nil {
+		h.runner, err = runner.New(runner.Options{Program: o.Program, Limits: limits, SpoolDir: h.spools})
 	}
 	if err != nil {
 		h.home.Close()

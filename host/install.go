@@ -30,12 +30,12 @@ type Install struct {
 // it. Installing what is installed already is an upgrade for the named targets alone: files that the new version lacks go,
 // unless they were changed.
 // Errors: *[UnknownExtensionError], *[OwnedError], *[plan.RefusedError], those of a failed extension, which name it.
-func (h *Host) Install(ctx context.Context, in Install) (p *Pending, err error) {
+func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) {
 	targets, err := h.targets(in.Targets)
 	if err != nil {
 		return nil, err
 	}
-	p = &Pending{host: h}
+	p := &Pending{host: h}
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -113,10 +113,7 @@ func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, tar
 		if err != nil {
 			return nil, err
 		}
-		spool, err := wire.NewSpool(h.runner.SpoolDir())
-		if err != nil {
-			return nil, err
-		}
+		spool := wire.NewSpool(h.spools)
 		p.closers = append(p.closers, spool.Close)
 		reply, err := h.runner.Run(ctx, runner.Module{Name: t.Name, Bytes: t.artifact}, &abi.Request{
 			Action:    "install",

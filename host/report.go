@@ -64,19 +64,33 @@ type Diagnostic struct {
 
 // Inspection is what a child found in a WASM module.
 type Inspection struct {
-	Form    string   `json:"form"` // "reactor" or "command"
-	ABI     int      `json:"abi"`  // 0: the command form, which says none
+	Form    string   `json:"form"` // "reactor", "command" or "none"
+	ABI     int      `json:"abi"`  // 0: the command form, which says none, or a module that cannot run
 	Exports []string `json:"exports"`
 	Imports []string `json:"imports"`
-	Digest  string   `json:"sha256"`
-	Size    int      `json:"size"`
+	// MoreExports and MoreImports say how many are left out: a list has its bound.
+	MoreExports int `json:"more_exports,omitempty"`
+	MoreImports int `json:"more_imports,omitempty"`
+	// MemoryMin and MemoryMax are bytes of linear memory at the beginning and, if it says so, at most.
+	MemoryMin int64 `json:"memory_min"`
+	MemoryMax int64 `json:"memory_max,omitempty"`
+	// Problem says how a run would fail; empty: nothing is known against the module. Foreign text is in it.
+	Problem string `json:"problem,omitempty"`
+	Level   string `json:"level"` // confinement of the child that looked
+	Digest  string `json:"sha256"`
+	Size    int    `json:"size"`
 }
 
 func newInspection(artifact []byte, info *runner.Info) *Inspection {
-	return &Inspection{
+	in := &Inspection{
 		Form: info.Form, ABI: info.ABIVersion, Exports: info.Exports, Imports: info.Imports,
-		Digest: abi.DigestOf(artifact).String(), Size: len(artifact),
+		MoreExports: info.MoreExports, MoreImports: info.MoreImports, MemoryMin: info.MemoryMin, MemoryMax: info.MemoryMax,
+		Level: info.Level, Digest: abi.DigestOf(artifact).String(), Size: len(artifact),
 	}
+	if info.Problem != "" {
+		in.Problem = string(info.Problem) + ": " + info.ProblemText
+	}
+	return in
 }
 
 func (r *Report) addReply(name string, reply *runner.Reply) {

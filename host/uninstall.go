@@ -19,8 +19,8 @@ type Uninstall struct {
 // once they are empty. Files that were changed stay and stand in the report. No extension is asked. The caller closes the
 // change.
 // Errors: *[NotInstalledError].
-func (h *Host) Uninstall(_ context.Context, u Uninstall) (p *Pending, err error) {
-	p = &Pending{host: h}
+func (h *Host) Uninstall(_ context.Context, u Uninstall) (_ *Pending, err error) {
+	p := &Pending{host: h}
 	defer func() {
 		if err != nil {
 			p.Close()

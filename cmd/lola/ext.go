@@ -135,12 +135,21 @@ func (a *app) printInfo(ext *host.Extension, info *host.Inspection) {
 	if info.ABI != 0 {
 		fmt.Fprintf(w, "abi\t%d\n", info.ABI)
 	}
-	fmt.Fprintf(w, "size\t%d bytes\nsha256\t%s\n", info.Size, info.Digest)
+	fmt.Fprintf(w, "size\t%d bytes\nsha256\t%s\nmemory\t%d bytes at first\n", info.Size, info.Digest, info.MemoryMin)
+	if info.Problem != "" {
+		fmt.Fprintf(w, "problem\t%s\n", escape(info.Problem))
+	}
 	for _, e := range info.Exports {
 		fmt.Fprintf(w, "export\t%s\n", escape(e))
 	}
+	if info.MoreExports > 0 {
+		fmt.Fprintf(w, "export\tand %d more\n", info.MoreExports)
+	}
 	for _, i := range info.Imports {
 		fmt.Fprintf(w, "import\t%s\n", escape(i))
+	}
+	if info.MoreImports > 0 {
+		fmt.Fprintf(w, "import\tand %d more\n", info.MoreImports)
 	}
 	w.Flush()
 }

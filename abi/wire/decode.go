@@ -30,7 +30,8 @@ type Options struct {
 	Size int64
 }
 
-// A Decoder reads one plan, item by item. It is not safe for concurrent use. An error is final: every later call returns it.
+// A Decoder reads one plan, item by item. It is not safe for concurrent use. An error of Next is final: every
+// later call of it returns the same.
 type Decoder struct {
 	w      walker
 	json   *lineReader // nil: the CBOR form
@@ -69,10 +70,14 @@ func planWalker(lim abi.Limits) walker {
 	return walker{lim: lim, what: "plan", keepMax: lim.Item, keepOver: abi.ClassLimitItem, divert: true, src: source{max: lim.Plan}}
 }
 
-// Header returns the plan's header. It may be called at any time and any number of times.
+// Header returns the plan's header. It may be called at any time and any number of times; once it has been read, no later
+// error takes it away.
 func (d *Decoder) Header() (*abi.Header, error) {
-	if d.header != nil || d.err != nil {
-		return d.header, d.err
+	if d.header != nil {
+		return d.header, nil
+	}
+	if d.err != nil {
+		return nil, d.err
 	}
 	h, err := d.readHeader()
 	if err != nil {

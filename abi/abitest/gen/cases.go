@@ -349,8 +349,7 @@ func requestVectors() []vector {
 	fileWith := func(key string, v node) node { return files(fileGiven.with(key, v).node()) }
 	inputWith := func(o object, key string, v node) node { return arrayOf(o.with(key, v).node()) }
 	return []vector{
-		row("request_minimal", valid, "no optional key", object{{"abi", uintOf(1)}, {"action", textOf("list")},
-			{"extension", identity.node()}}.node()).request(),
+		row("request_minimal", valid, "no optional key", minimalRequest.with("action", textOf("search")).node()).request(),
 		req("request_scope_user", valid, "the other scope", "scope", textOf("user")),
 		req("request_scope_unknown", "value", "no such scope", "scope", textOf("global")),
 		req("request_scope_empty", "value", "no such scope", "scope", textOf("")),

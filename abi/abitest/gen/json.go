@@ -53,7 +53,7 @@ func jsonVectors() []vector {
 		jsonRow("write_base64_empty", valid, "an empty file as base64", write(`"content_base64":""`)).spelled(),
 		jsonRow("write_content_empty", valid, "an empty file", write(`"content":""`)),
 		jsonRow("edit_json", valid, "an edit", value(`"y"`)).twin("edit-json_full"),
-		jsonRow("edit_remove", valid, "no value: what is at the pointer goes", one(`{"op":"edit","path":"a.json","edits":[{"at":"/servers/x"}],"format":"json"}`)).
+		jsonRow("edit_remove", valid, "no value: what is at the pointer goes", one(`{"op":"edit","path":"a.json","edits":[{"at":"/servers/x"},{"at":"/other","value":"y"}],"format":"json"}`)).
 			twin("json-edit_without_value"),
 		jsonRow("edit_null", valid, "null is a JSON value", value(`null`)).twin("null_value"),
 		jsonRow("edit_values", valid, "every kind of JSON value", value(`{"a":[null,false,true,24,-25,"",[],{}]}`)).twin("value_all_kinds"),
@@ -64,15 +64,17 @@ func jsonVectors() []vector {
 			`","method":"GET","headers":[["Accept","*/*"]]}`)).twin("fetch_full"),
 		jsonRow("clone", valid, "a commit", one(`{"op":"clone","ref":"main","dest":"r","repo":"https://example.com/r.git","depth":1,"commit":"0123456789abcdef0123456789abcdef01234567"}`)).
 			twin("clone_full"),
-		jsonRow("header", valid, "a result and a message", `{"abi":1,"count":0,"result":{"entries":[{"name":"m","source":"https://example.com/m.git","version":"1.0.0","description":"does m"}]},"messages":[{"text":"take care","level":"warn"}]}`+"\n").
+		jsonRow("header", valid, "a result and a message", `{"abi":1,"count":0,"result":{"digest":"`+digestText+`","source":"https://example.com/m.git","version":"2.0.0"},"messages":[{"text":"take care","level":"warn"}]}`+"\n").
 			twin("header_full"),
+		jsonRow("entries", valid, "a list", `{"abi":1,"count":0,"result":{"entries":[{"name":"m","source":"https://example.com/m.git","version":"1.0.0","description":"does m"}]}}`+"\n").
+			twin("entries_full"),
 		jsonRow("resolved", valid, "a digest in a result", `{"abi":1,"count":0,"result":{"digest":"`+digestText+`","source":"https://example.com/m.git","version":"1.0.0"}}`+"\n").
 			twin("resolved_full"),
 		jsonRow("scan", valid, "findings", `{"abi":1,"count":0,"result":{"verdict":"warn","findings":[{"path":"a.sh","rule":"r1","text":"bad","severity":"high"}]}}`+"\n").
 			twin("scan_full"),
 		request(jsonRow("request", valid, "every key that there is", jsonReq)).twin("request_full"),
 		request(jsonRow("request_spaced", valid, "white space, another order of keys, no newline",
-			` { "extension" : {"version":"0.1.0","name":"claude-code"},`+"\t"+`"action":"list" , "abi":1 }`)).twin("request_minimal").spelled(),
+			` { "extension" : {"version":"0.1.0","name":"claude-code"},`+"\t"+`"action":"search" , "abi":1 }`)).twin("request_minimal").spelled(),
 
 		jsonRow("crlf", valid, "lines may end with CR LF", strings.ReplaceAll(jsonHead1+jsonDelete, "\n", "\r\n")).twin("delete_full").spelled(),
 		jsonRow("no_last_newline", valid, "the last newline is optional", strings.TrimSuffix(jsonHead1+jsonDelete, "\n")).twin("delete_full").spelled(),

@@ -54,7 +54,7 @@ var (
 	finding = object{{"rule", textOf("r1")}, {"severity", textOf("high")}, {"text", textOf("bad")},
 		{"path", textOf("a.sh")}}.sorted()
 	scan       = object{{"verdict", textOf("warn")}, {"findings", arrayOf(finding.node())}}.sorted()
-	fullHeader = object{{"abi", uintOf(1)}, {"count", uintOf(0)}, {"result", entries.node()},
+	fullHeader = object{{"abi", uintOf(1)}, {"count", uintOf(0)}, {"result", resolved.with("version", textOf("2.0.0")).node()},
 		{"messages", arrayOf(message.node())}}.sorted()
 
 	identity  = object{{"name", textOf("claude-code")}, {"version", textOf("0.1.0")}}.sorted()
@@ -65,9 +65,10 @@ var (
 		{"files", arrayOf(fileGiven.node(), fileWithheld.node())}}.sorted()
 	inputFile = object{{"path", textOf("a.json")}, {"state", textOf("file")}, {"mode", uintOf(0o600)},
 		{"content", bytesOf("{}\n")}, {"digest", digestOf(32)}}.sorted()
-	inputAbsent = object{{"path", textOf("b.json")}, {"state", textOf("absent")}}.sorted()
-	params      = object{{"name", textOf("x")}, {"deep", trueNode}, {"n", negOf(4)}}.sorted()
-	request     = object{{"abi", uintOf(1)}, {"action", textOf("install")}, {"extension", identity.node()},
+	inputAbsent    = object{{"path", textOf("b.json")}, {"state", textOf("absent")}}.sorted()
+	params         = object{{"name", textOf("x")}, {"deep", trueNode}, {"n", negOf(4)}}.sorted()
+	minimalRequest = object{{"abi", uintOf(1)}, {"action", textOf("list")}, {"extension", identity.node()}}.sorted()
+	request        = object{{"abi", uintOf(1)}, {"action", textOf("install")}, {"extension", identity.node()},
 		{"scope", textOf("project")}, {"params", params.node()}, {"module", module.node()},
 		{"inputs", arrayOf(inputFile.node(), inputAbsent.node())}}.sorted()
 )
@@ -75,10 +76,6 @@ var (
 func bare(m node) node { return m }
 
 func inResult(m node) node { return planWith("result", m) }
-
-func inRequest(key string) func(node) node {
-	return func(m node) node { return request.with(key, m).node() }
-}
 
 func writeShape(name string, full object) shape {
 	return shape{name: name, subject: "plan", full: full, required: []string{"op", "path", "mode"},
@@ -89,20 +86,28 @@ func writeShape(name string, full object) shape {
 var shapes = []shape{
 	{name: "header", subject: "plan", full: fullHeader, required: []string{"abi", "count"}, wrap: bare},
 	{name: "message", subject: "plan", full: message, required: []string{"level", "text"},
-		wrap: func(m node) node { return planWith("messages", arrayOf(m)) }},
+		wrap: func(m node) node {
+			return planWith("messages", arrayOf(m, message.with("text", textOf("and again")).node()))
+		}},
 	{name: "entries", subject: "plan", full: entries, either: []string{"entries"}, wrap: inResult},
 	{name: "entry", subject: "plan", full: entry, required: []string{"name", "source"},
-		wrap: func(m node) node { return planWith("result", object{{"entries", arrayOf(m)}}.node()) }},
+		wrap: func(m node) node {
+			return planWith("result", object{{"entries", arrayOf(m, entry.with("name", textOf("other")).node())}}.node())
+		}},
 	{name: "resolved", subject: "plan", full: resolved, either: []string{"source"}, wrap: inResult},
 	{name: "scan", subject: "plan", full: scan, required: []string{"findings"}, either: []string{"verdict"}, wrap: inResult},
 	{name: "finding", subject: "plan", full: finding, required: []string{"rule", "severity", "text"},
-		wrap: func(m node) node { return planWith("result", scan.with("findings", arrayOf(m)).node()) }},
+		wrap: func(m node) node {
+			return planWith("result", scan.with("findings", arrayOf(m, finding.with("rule", textOf("r2")).node())).node())
+		}},
 	writeShape("write", writeContent),
 	writeShape("write-module", writeModule),
 	{name: "edit-json", subject: "plan", full: editJSON, required: []string{"op", "path", "format", "edits"},
 		wrap: func(m node) node { return plan(m) }},
 	{name: "json-edit", subject: "plan", full: jsonEdit, required: []string{"at"},
-		wrap: func(m node) node { return intent(editJSON.with("edits", arrayOf(m))) }},
+		wrap: func(m node) node {
+			return intent(editJSON.with("edits", arrayOf(m, jsonEdit.with("at", textOf("/other")).node())))
+		}},
 	{name: "edit-block", subject: "plan", full: editBlock, required: []string{"op", "path", "format", "id"},
 		wrap: func(m node) node { return plan(m) }},
 	{name: "delete", subject: "plan", full: remove, required: []string{"op", "path"}, wrap: func(m node) node { return plan(m) }},
@@ -112,12 +117,14 @@ var shapes = []shape{
 	{name: "clone", subject: "plan", full: clone, required: []string{"op", "repo", "ref", "dest"},
 		wrap: func(m node) node { return plan(m) }},
 	{name: "request", subject: "request", full: request, required: []string{"abi", "action", "extension"}, wrap: bare},
-	{name: "extension", subject: "request", full: identity, required: []string{"name", "version"}, wrap: inRequest("extension")},
-	{name: "module", subject: "request", full: module, required: []string{"name", "version", "digest", "files"}, wrap: inRequest("module")},
+	{name: "extension", subject: "request", full: identity, required: []string{"name", "version"}, wrap: func(m node) node { return minimalRequest.with("extension", m).node() }},
+	{name: "module", subject: "request", full: module, required: []string{"name", "version", "digest", "files"}, wrap: func(m node) node { return minimalRequest.with("module", m).node() }},
 	{name: "file", subject: "request", full: fileGiven, required: []string{"path", "mode", "size", "digest"},
-		wrap: func(m node) node { return inRequest("module")(module.with("files", arrayOf(m)).node()) }},
+		wrap: func(m node) node {
+			return minimalRequest.with("module", module.with("files", arrayOf(m)).node()).node()
+		}},
 	{name: "input", subject: "request", full: inputFile, required: []string{"path", "state"},
-		wrap: func(m node) node { return inRequest("inputs")(arrayOf(m)) }},
+		wrap: func(m node) node { return minimalRequest.with("inputs", arrayOf(m)).node() }},
 }
 
 // wrongType returns a value of a type that the key does not have.
@@ -151,7 +158,7 @@ func shapeVectors() []vector {
 		add("full", valid, "every key that there is", s.full)
 		add("unknown_key", "unknown-key", "a key that this map does not have", s.full.with("zz", uintOf(0)))
 		first := s.full[0]
-		add("duplicate_"+first.key, "duplicate-key", "a key twice", append(object{first}, s.full...))
+		add("duplicate_"+first.key, "duplicate-key", "D04: a key twice", append(object{first}, s.full...))
 		if len(s.full) > 1 {
 			add("unsorted_keys", "unsorted-key", "the first key comes last", append(s.full.without(first.key), first))
 		}

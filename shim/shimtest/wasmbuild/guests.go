@@ -141,12 +141,17 @@ func tree(depth int) Parts {
 	}, Run: seq(Call(uint32(5+depth)), I32Const(0))}
 }
 
+// GrowingAlloc is a lola_alloc that grows memory for each request: by size/64 KiB + 1 pages, at whose beginning the request
+// lies. Where there are no more pages the address is out of reach.
+func GrowingAlloc() []byte {
+	return seq(LocalGet(0), I32Const(page), []byte{0x6e}, I32Const(1), Add(), Grow(), I32Const(16), []byte{0x74})
+}
+
 // Echo answers with the request itself, whatever its size.
 func Echo() []byte {
 	return Reactor(Parts{
 		MemoryMin: 1, MemoryMax: 65535,
-		// Grows by size/64 KiB + 1 pages and returns where they begin; -1 pages wrap to an address out of reach.
-		Alloc: seq(LocalGet(0), I32Const(page), []byte{0x6e}, I32Const(1), Add(), Grow(), I32Const(16), []byte{0x74}),
+		Alloc: GrowingAlloc(),
 		Run:   seq(I32Const(0), LocalGet(0), Store(), I32Const(4), LocalGet(1), Store(), I32Const(0)),
 		Ptr:   seq(I32Const(0), Load()),
 		Len:   seq(I32Const(4), Load()),

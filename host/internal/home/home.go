@@ -54,15 +54,20 @@ func Path(getenv func(string) string) (string, error) {
 	return filepath.Join(base, "lola"), nil
 }
 
+const tempDir = "tmp"
+
 // Home is the opened folder. It may be used concurrently.
 type Home struct {
 	path string
 	root *root.Root
 }
 
-// Open opens the folder at path and makes it if it is missing, its parents too.
+// Open opens the folder at path, an absolute one, and makes it if it is missing, its parents too.
 func Open(path string) (*Home, error) {
-	h, err := open(path)
+	if !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("opening the state folder %q: want an absolute path", path)
+	}
+	h, err := open(filepath.Clean(path)) // with a slash at its end, a link would be looked through
 	if err != nil {
 		return nil, fmt.Errorf("opening the state folder %q: %w", path, err)
 	}
@@ -73,12 +78,22 @@ func open(path string) (*Home, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(path, 0o700)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
+	made := err == nil
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
+	}
+	if made && info.IsDir() && info.Mode().Perm()&0o700 != 0o700 && runtime.GOOS != "windows" { // a umask that takes from the owner
+		if err := os.Chmod(path, 0o700); err != nil {
+			return nil, err
+		}
+		if info, err = os.Lstat(path); err != nil {
+			return nil, err
+		}
 	}
 	if !info.IsDir() {
 		return nil, fmt.Errorf("it is no directory (links are refused); set %s to a directory of your own", Variable)
@@ -105,9 +120,16 @@ func (h *Home) Path() string { return h.path }
 
 // TempDir returns a folder for spools, which lies in the state folder so that nobody else can reach it.
 func (h *Home) TempDir() (string, error) {
-	dir := filepath.Join(h.root.Path(), "tmp")
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("making %q: %w", dir, err)
+	dir := filepath.Join(h.root.Path(), tempDir)
+	err := h.root.Top().Mkdir(tempDir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		var info root.Info
+		if info, err = h.root.Stat(tempDir); err == nil && !info.Type.IsDir() {
+			err = fmt.Errorf("it is a %s", info.Kind())
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("making the folder %q: %w", dir, err)
 	}
 	return dir, nil
 }

@@ -46,5 +46,13 @@ func (h *Home) openLock() (*os.File, error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|nonBlocking, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|nonBlocking, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, errors.Join(fmt.Errorf("%q is no regular file", path), err)
+	}
+	return f, nil
 }

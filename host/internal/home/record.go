@@ -10,7 +10,9 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"runtime"
 	"slices"
+	"time"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/root"
@@ -125,7 +127,11 @@ func (h *Home) Installed(r *root.Root) (*Installed, error) {
 	dec := json.NewDecoder(io.LimitReader(f, maxRecord))
 	dec.DisallowUnknownFields()
 	var in Installed
-	if err := dec.Decode(&in); err != nil {
+	err = dec.Decode(&in)
+	if err == nil && dec.Decode(&struct{}{}) != io.EOF {
+		err = errors.New("something follows it")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("reading the installed record %q of %q: %w", name, r.Path(), err)
 	}
 	if in.Format != recordFormat {
@@ -137,7 +143,36 @@ func (h *Home) Installed(r *root.Root) (*Installed, error) {
 	if in.Modules == nil {
 		in.Modules = map[string]*Module{}
 	}
+	if err := in.check(); err != nil {
+		return nil, fmt.Errorf("reading the installed record %q of %q: %w", name, r.Path(), err)
+	}
 	return &in, nil
+}
+
+// check refuses what is never written. Paths are not judged here: what is done with one goes through host/plan.
+func (in *Installed) check() error {
+	for name, m := range in.Modules {
+		if m == nil || m.Name != name {
+			return fmt.Errorf("module %q is empty or has another name", name)
+		}
+		for target, t := range m.Targets {
+			if t == nil {
+				return fmt.Errorf("module %q: target %q is empty", name, target)
+			}
+			if _, err := abi.ParseDigest(t.Digest); err != nil {
+				return fmt.Errorf("module %q: %w", name, err)
+			}
+			for path, f := range t.Files {
+				if _, err := abi.ParseDigest(f.Digest); err != nil {
+					return fmt.Errorf("module %q: file %q: %w", name, path, err)
+				}
+				if f.Mode&^abi.ModeMask != 0 {
+					return fmt.Errorf("module %q: file %q: mode %s has more than permission bits", name, path, f.Mode)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // Store writes the record, so that after a crash the old or the new one is there whole. An empty one is removed.
@@ -183,12 +218,24 @@ func (h *Home) store(in *Installed) error {
 		err = cerr
 	}
 	if err == nil {
-		err = d.Rename(fresh, d, name)
+		err = replace(d, fresh, name)
 	}
 	if err == nil {
 		err = d.Sync()
 	}
 	return err
+}
+
+// replace renames over what is there. On Windows a file that somebody reads at that moment cannot be replaced on every
+// file system; readers of records are quick.
+func replace(d *root.Dir, fresh, name string) error {
+	for tries := 0; ; tries++ {
+		err := d.Rename(fresh, d, name)
+		if runtime.GOOS != "windows" || !errors.Is(err, fs.ErrPermission) || tries == 100 {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func recordName(in *Installed) string {

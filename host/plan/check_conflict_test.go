@@ -229,18 +229,10 @@ func TestConflictsAgainstModel(t *testing.T) {
 	}
 }
 
-// TestFoldAgainstModel compares the fold with the model over every character alone, and folds what is folded already.
-func TestFoldAgainstModel(t *testing.T) {
-	for c := rune(1); c <= 0x1FFFF; c++ { // beyond lie private use, tags and what is not assigned
-		if !utf8.ValidRune(c) {
-			continue
-		}
-		s := string(c)
-		if got, want := plan.Fold(s), modelFold(s); got != want {
-			t.Errorf("Fold(%+q) = %+q, want %+q", s, got, want)
-		}
-	}
-	for _, s := range []string{"", "a/B", "\u0345a", "e\u0301\u0323/E\u0323\u0301", "\u1fb3\u0301"} {
+// TestFoldIsStable folds what is folded already, and what is normalised differently. Every character alone is held to the
+// standard library's case orbits in fuzz/target.
+func TestFoldIsStable(t *testing.T) {
+	for _, s := range []string{"", "a/B", "\u0345a", "e\u0301\u0323/E\u0323\u0301", "\u1fb3\u0301", "\u13a0\uab70\u13f8"} {
 		if f := plan.Fold(s); plan.Fold(f) != f || plan.Fold(norm.NFC.String(s)) != f || plan.Fold(norm.NFD.String(s)) != f {
 			t.Errorf("Fold(%+q) = %+q is not stable", s, f)
 		}

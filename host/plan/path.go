@@ -75,7 +75,7 @@ func (c *pathCheck) component(comp string, lim abi.Limits) {
 		c.add(RulePathComponent, "a component of the path has %d bytes, want at most %d", len(comp), lim.Component)
 		return
 	}
-	if last := comp[len(comp)-1]; last == '.' || last == ' ' {
+	if last, _ := utf8.DecodeLastRuneInString(comp); last == '.' || unicode.Is(unicode.Zs, last) {
 		c.add(RulePathTrailing, "the component %q ends with a dot or a space", comp)
 	}
 	if isDevice(comp) {
@@ -99,10 +99,14 @@ func isControl(r rune) bool { return unicode.Is(unicode.Cc, r) }
 
 // isInvisible holds for format characters (bidirectional controls among them), line and paragraph separators, and what
 // Unicode calls Default_Ignorable_Code_Point (DerivedCoreProperties.txt): Other_Default_Ignorable_Code_Point, Cf and the
-// variation selectors. The property leaves out some Cf; here all are refused.
+// variation selectors. The property leaves out some Cf; here all are refused. Two more are drawn as nothing: the blank
+// Braille pattern and the musical null notehead.
 func isInvisible(r rune) bool {
-	if r < 0x80 {
+	switch {
+	case r < 0x80:
 		return false
+	case r == 0x2800 || r == 0x1d159:
+		return true
 	}
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
@@ -114,7 +118,11 @@ func isDevice(comp string) bool {
 	if i := strings.IndexAny(base, ".:"); i >= 0 {
 		base = base[:i]
 	}
-	base = strings.ToUpper(strings.TrimRight(base, " "))
+	base = strings.TrimRight(base, " ")
+	if !isASCII(base) {
+		base = dotted.Replace(norm.NFD.String(fold(base))) // the Kelvin sign is a K, the dotted I an I
+	}
+	base = strings.ToUpper(base)
 	switch base {
 	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
 		return true
@@ -154,24 +162,42 @@ func isShortName(comp string) bool {
 var vcsFolders = []string{".git", ".hg", ".svn", ".jj"}
 
 // vcsFolder returns the folder that comp is taken for on some file system, "" if none. It looks through case, normalisation
-// and compatibility forms, ignorable characters (HFS+ drops them), trailing dots and spaces and a stream name (Windows).
+// and compatibility forms, ignorable characters (HFS+ drops them), the dot that an i has anyway, trailing dots and spaces,
+// and a stream name (Windows).
 func vcsFolder(comp string) string {
 	if i := strings.IndexByte(comp, ':'); i >= 0 {
 		comp = comp[:i]
+	}
+	if isASCII(comp) {
+		return vcsNamed(comp)
 	}
 	plain := strings.Map(func(r rune) rune {
 		if isInvisible(r) || isControl(r) {
 			return -1
 		}
 		return r
-	}, comp)
-	for _, s := range [...]string{plain, norm.NFKC.String(plain)} {
-		s = strings.TrimRight(s, ". ")
-		// Upper case catches what folds differently by table, such as the dotless i.
-		for _, dir := range vcsFolders {
-			if fold(s) == dir || strings.ToUpper(s) == strings.ToUpper(dir) {
-				return dir
-			}
+	}, norm.NFD.String(comp))
+	plain = dotted.Replace(plain)
+	if dir := vcsNamed(plain); dir != "" {
+		return dir
+	}
+	return vcsNamed(norm.NFKC.String(plain))
+}
+
+// dotted drops the combining dot from letters that have one anyway: with it they look and fold like the capital that keeps
+// its dot.
+var dotted = strings.NewReplacer("i\u0307", "i", "I\u0307", "i", "ı\u0307", "i", "j\u0307", "j", "J\u0307", "j", "ȷ\u0307", "j")
+
+func vcsNamed(s string) string {
+	s = strings.TrimRight(s, ". ")
+	if s == "" || isASCII(s) && s[0] != '.' {
+		return ""
+	}
+	// Upper case catches what folds differently by table, such as the dotless i.
+	folded, upper := fold(s), strings.ToUpper(s)
+	for _, dir := range vcsFolders {
+		if folded == dir || upper == strings.ToUpper(dir) {
+			return dir
 		}
 	}
 	return ""

@@ -51,8 +51,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestHostileRows finds the rows of the list of hostile inputs that are about decoding.
-func TestHostileRows(t *testing.T) {
+// TestD01ToD04HaveVectors finds the rows of the list of hostile inputs that are about decoding.
+func TestD01ToD04HaveVectors(t *testing.T) {
 	vectors, err := abitest.Vectors()
 	if err != nil {
 		t.Fatal(err)

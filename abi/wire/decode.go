@@ -103,10 +103,6 @@ func (d *Decoder) Next() (abi.Intent, error) {
 	return in, err
 }
 
-// Kept returns the current item as it was decoded: core deterministic CBOR, with an empty byte string for a content. It is
-// valid until the next call of [Decoder.Next].
-func (d *Decoder) Kept() []byte { return d.w.keep }
-
 // item walks the next item of the sequence. It reports [io.EOF] if there is none.
 func (d *Decoder) item(s *shape) error {
 	d.w.content = nil

@@ -157,9 +157,45 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// TestMemoryFollowsTheInput: 48 MiB of contents pass without being held (the spool keeps 4 MiB of them), and D02, a length
+// repeating gives one byte for ever and counts.
+type repeating struct {
+	b byte
+	n int
+}
+
+func (r *repeating) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = r.b
+	}
+	r.n += len(p)
+	return len(p), nil
+}
+
+// TestD01Nesting: nesting without end is refused at the ninth level, of whichever form, and nothing more is read than the
+// buffer held by then.
+func TestD01Nesting(t *testing.T) {
+	for name, tt := range map[string]struct {
+		b      byte
+		decode func(io.Reader) error
+	}{
+		"plan":         {0x81, func(r io.Reader) error { _, err := wire.DecodePlan(r, nil, wire.Options{}); return err }},
+		"request":      {0x81, func(r io.Reader) error { _, err := wire.DecodeRequest(r, wire.Options{}); return err }},
+		"JSON plan":    {'[', func(r io.Reader) error { _, err := wire.DecodePlanJSON(r, nil, wire.Options{}); return err }},
+		"JSON request": {'[', func(r io.Reader) error { _, err := wire.DecodeRequestJSON(r, wire.Options{}); return err }},
+	} {
+		r := &repeating{b: tt.b}
+		if err := tt.decode(r); classOf(err) != string(abi.ClassDepth) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if r.n > 64<<10 {
+			t.Errorf("%s: %d bytes were read", name, r.n)
+		}
+	}
+}
+
+// TestD02MemoryFollowsTheInput: 48 MiB of contents pass without being held (the spool keeps 4 MiB of them), and D02, a length
 // that is declared only, costs nothing.
-func TestMemoryFollowsTheInput(t *testing.T) {
+func TestD02MemoryFollowsTheInput(t *testing.T) {
 	const size = 16 << 20
 	head := func(r io.Reader) io.Reader {
 		start := []byte("\xa4\x62op\x65write\x64mode\x00\x64path\x61a\x67content\x5a")
@@ -199,7 +235,7 @@ func TestMemoryFollowsTheInput(t *testing.T) {
 	}
 }
 
-// TestDecoderIsNotGreedy: what a plan allocates follows what arrived, not the count in its header.
+// TestCountIsNotBelieved: what a plan allocates follows what arrived, not the count in its header.
 func TestCountIsNotBelieved(t *testing.T) {
 	before := allocated()
 	_, err := wire.DecodePlan(strings.NewReader("\xa2\x63abi\x01\x65count\x1a\x00\x01\x00\x00"), nil, wire.Options{})

@@ -1,0 +1,43 @@
+package regress
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/abi/wire"
+)
+
+// plans are inputs on which the decoder of plans, or what it was held to, was once wrong.
+var plans = []struct {
+	id    string
+	input string
+	class abi.Class // without a known size
+	sized abi.Class // with it
+	broke string
+}{
+	{"16_length_before_key", "\xa2\x20", abi.ClassKeyType, abi.ClassLengthOverRest,
+		"the property of FuzzPlanDecoder said that a known size turns truncated into length-over-rest and nothing else, while a length is judged before the bytes after it"},
+}
+
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	if len(plans) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, tt := range plans {
+		t.Run(tt.id, func(t *testing.T) {
+			t.Parallel()
+			for _, way := range []struct {
+				size int64
+				want abi.Class
+			}{{0, tt.class}, {int64(len(tt.input)), tt.sized}} {
+				_, err := wire.DecodePlan(strings.NewReader(tt.input), nil, wire.Options{Size: way.size})
+				if !errors.Is(err, &abi.FormError{Class: way.want}) {
+					t.Errorf("size %d: got %v, want class %s; what broke: %s", way.size, err, way.want, tt.broke)
+				}
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/lola-ext/lola/abi"
@@ -26,6 +27,9 @@ type gather struct {
 	parts   []part
 	files   []file
 	skipped []Skipped
+	entries int // how many were looked at
+
+	maxFiles, maxEntries int
 }
 
 func (g *gather) want(disk, path string) { g.parts = append(g.parts, part{disk, path}) }
@@ -45,6 +49,9 @@ func (g *gather) run() error {
 
 // entry takes the file, or everything in the directory, at p.
 func (g *gather) entry(p part, depth int) error {
+	if g.entries++; g.entries > g.maxEntries {
+		return &abi.LimitError{Limit: "module entries", Bound: int64(g.maxEntries), Got: int64(g.entries)}
+	}
 	info := root.Info{Exists: true, Type: fs.ModeDir}
 	if p.disk != "" {
 		var err error
@@ -74,7 +81,7 @@ func (g *gather) directory(p part, depth int) error {
 	if err != nil {
 		return err
 	}
-	names, err := d.Names(MaxFiles)
+	names, err := d.Names(g.maxEntries)
 	d.Close()
 	if err != nil {
 		return fmt.Errorf("listing %q: %w", p.disk, err)
@@ -83,6 +90,11 @@ func (g *gather) directory(p part, depth int) error {
 		disk := path.Join(p.disk, name)
 		if neverPart[strings.ToLower(name)] {
 			g.skip(disk, "it belongs to a version control system")
+			continue
+		}
+		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			// A line feed in a path would make two lists of files have one digest.
+			g.skip(disk, "its name is not UTF-8 or holds a control character")
 			continue
 		}
 		if p.disk == "" && name == ManifestName {
@@ -144,8 +156,8 @@ func (g *gather) readLink(disk string) (string, error) {
 }
 
 func (g *gather) file(p part, disk string) error {
-	if len(g.files) == MaxFiles {
-		return &abi.LimitError{Limit: "module files", Bound: MaxFiles, Got: MaxFiles + 1}
+	if len(g.files) == g.maxFiles {
+		return &abi.LimitError{Limit: "module files", Bound: int64(g.maxFiles), Got: int64(g.maxFiles) + 1}
 	}
 	f, err := g.root.Open(disk)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -34,44 +34,44 @@ type manifest struct {
 
 func readManifest(r *root.Root) (manifest, error) {
 	var m manifest
-	text, err := readSmall(r, ManifestName)
+	text, err := readStart(r, ManifestName)
+	if err == nil && len(text) > maxManifest {
+		err = &abi.LimitError{Limit: "manifest", Bound: maxManifest, Got: int64(len(text))}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
 	if err != nil {
 		return m, fmt.Errorf("reading %q: %w", ManifestName, err)
 	}
-	m.found = true
-	if strings.TrimSpace(string(text)) == "" {
-		return m, nil
+	if strings.TrimSpace(string(text)) != "" {
+		err = parseYAML(text, &m, yaml.Strict())
 	}
-	if err := yaml.UnmarshalWithOptions(text, &m, yaml.Strict()); err != nil {
+	m.found = true // after the parser, which empties m for a document without content
+	if err != nil {
 		return m, fmt.Errorf("reading %q: %w (fields: name, version, description, hooks.pre-install, hooks.post-install)", ManifestName, err)
 	}
 	return m, nil
 }
 
-func readSmall(r *root.Root, path string) ([]byte, error) {
+// readStart reads a file up to one byte over maxManifest.
+func readStart(r *root.Root, path string) ([]byte, error) {
 	f, err := r.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
-	if err == nil && len(text) > maxManifest {
-		err = &abi.LimitError{Limit: "manifest", Bound: maxManifest, Got: int64(len(text))}
-	}
-	return text, err
+	return io.ReadAll(io.LimitReader(f, maxManifest+1))
 }
 
-// skillName returns the name that a lone skill gives itself in its frontmatter, which the Agent Skills specification wants
-// to be the name of its folder; "" if it gives none that can be one.
-func skillName(r *root.Root) string {
-	text, err := readSmall(r, skillFile)
+// skillName returns the name that the lone skill at path gives itself in its frontmatter, which the Agent Skills
+// specification wants to be the name of its folder; "" if it gives none that can be one.
+func skillName(r *root.Root, path string) string {
+	text, err := readStart(r, path)
 	if err != nil {
 		return ""
 	}
-	body, ok := strings.CutPrefix(strings.ReplaceAll(string(text), "\r\n", "\n"), "---\n")
+	body, ok := strings.CutPrefix(strings.ReplaceAll(string(text), "\r\n", "\n")+"\n", "---\n")
 	if !ok {
 		return ""
 	}
@@ -82,7 +82,7 @@ func skillName(r *root.Root) string {
 	var front struct {
 		Name string `yaml:"name"`
 	}
-	if yaml.Unmarshal([]byte(head), &front) != nil || abi.CheckName(front.Name) != nil {
+	if parseYAML([]byte(head), &front) != nil || abi.CheckName(front.Name) != nil {
 		return ""
 	}
 	return front.Name

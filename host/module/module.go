@@ -27,6 +27,9 @@ import (
 // MaxFiles bounds the files of one package.
 const MaxFiles = 65536
 
+// maxEntries bounds what is looked at to find them: directories, links and the like.
+const maxEntries = 4 * MaxFiles
+
 // ManifestName is the optional manifest at the top of a module.
 const ManifestName = "lola.yaml"
 
@@ -42,6 +45,7 @@ type Package struct {
 	Skipped []Skipped
 
 	root  *root.Root
+	lim   abi.Limits
 	files []file // sorted by path
 }
 
@@ -88,7 +92,7 @@ func (p *Package) load(lim abi.Limits) error {
 		p.Version = "0.0.0"
 	}
 	if p.Name == "" && shape.lone {
-		p.Name = skillName(p.root)
+		p.Name = skillName(p.root, shape.prefix+skillFile)
 	}
 	if p.Name == "" {
 		p.Name = filepath.Base(p.root.Path())
@@ -99,7 +103,11 @@ func (p *Package) load(lim abi.Limits) error {
 	if err := abi.CheckVersion(p.Version); err != nil {
 		return fmt.Errorf("module %w", err)
 	}
-	g := gather{root: p.root, lim: lim}
+	p.lim = lim
+	g := gather{root: p.root, lim: lim, maxFiles: MaxFiles, maxEntries: maxEntries}
+	for _, link := range shape.links {
+		g.skip(link, "it is a link, and the folders of a module are followed only where they lie")
+	}
 	if manifest.found {
 		g.want(ManifestName, ManifestName)
 	}

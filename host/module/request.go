@@ -12,9 +12,11 @@ import (
 const MaxShown = 64 << 10
 
 // Request returns what an extension gets to see of the module: the names, modes and digests of all files, and the content
-// of text files up to [MaxShown] that one of the globs matches. No globs: of all text files.
+// of text files up to [MaxShown] that one of the globs matches. No globs: of all text files. Contents that alone are over
+// the limit of a request are an *[abi.LimitError].
 func (p *Package) Request(contents []grant.Glob) (*abi.Module, error) {
 	m := &abi.Module{Identity: p.Identity, Digest: p.Digest, Files: make([]abi.File, len(p.files))}
+	var sum int64
 	for i, f := range p.files {
 		m.Files[i] = abi.File{Path: f.path, Mode: f.mode, Size: f.size, Digest: f.digest}
 		if f.size > MaxShown || !shown(contents, f.path) {
@@ -26,6 +28,9 @@ func (p *Package) Request(contents []grant.Glob) (*abi.Module, error) {
 		}
 		if isText(text) {
 			m.Files[i].Content = text
+			if sum += f.size; sum > p.lim.Request {
+				return nil, &abi.LimitError{Limit: "request", Bound: p.lim.Request, Got: sum}
+			}
 		}
 	}
 	return m, nil

@@ -1,0 +1,40 @@
+package module
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/lola-ext/lola/abi"
+)
+
+// maxTokens bounds what the YAML parser gets. A manifest has some tens of tokens; the parser's cost grows with the square
+// of their number when they nest.
+const maxTokens = 1000
+
+// parseYAML reads one plain YAML document into v. Aliases are refused, and with them what makes other things of them than
+// stand there: a few lines of aliases unfold to gigabytes in the parser.
+func parseYAML(text []byte, v any, options ...yaml.DecodeOption) error {
+	if !utf8.Valid(text) {
+		return errors.New("it is not valid UTF-8")
+	}
+	tokens := lexer.Tokenize(string(text))
+	if len(tokens) > maxTokens {
+		return &abi.LimitError{Limit: "YAML tokens", Bound: maxTokens, Got: int64(len(tokens))}
+	}
+	for i, t := range tokens {
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.DirectiveType, token.DocumentEndType:
+			return fmt.Errorf("line %d: %q: anchors, aliases, tags and directives are not supported", t.Position.Line, t.Value)
+		case token.DocumentHeaderType:
+			if i > 0 && tokens[i-1].Type != token.CommentType {
+				return fmt.Errorf("line %d: want one document", t.Position.Line)
+			}
+		}
+	}
+	return yaml.UnmarshalWithOptions(text, v, options...)
+}

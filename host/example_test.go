@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/lola-ext/lola/host"
@@ -21,12 +22,26 @@ func TestMain(m *testing.M) {
 // A program that installs a module: it shows what would change and makes the change.
 func Example() {
 	// First in main stands shim.RunIfChild(): the host runs untrusted code in a child of this very program.
-	home, project := scratch(), scratch()
-	defer os.RemoveAll(home)
-	defer os.RemoveAll(project)
+	dir, err := os.MkdirTemp("", "lola-example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	module, project := filepath.Join(dir, "hello"), filepath.Join(dir, "project")
+	for path, text := range map[string]string{
+		filepath.Join(module, "commands", "hello.md"): "Say hello.\n",
+		filepath.Join(project, "README.md"):           "# A project\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
 
 	var options host.Options
-	options.Home = home
+	options.Home = filepath.Join(dir, "home")
 	for _, t := range targets.Manifests() {
 		options.Builtins = append(options.Builtins, host.Builtin{Manifest: t.YAML, Artifact: targets.Wasm()})
 	}
@@ -37,7 +52,7 @@ func Example() {
 	defer h.Close()
 
 	change, err := h.Install(context.Background(), host.Install{
-		Module: "../examples/git-doctor", Project: project, Targets: []string{"cursor"},
+		Module: module, Project: project, Targets: []string{"claude-code", "cursor"},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -50,19 +65,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// create .cursor/agents/git-medic.md
-	// create .cursor/commands/doctor.md
-	// create .cursor/rules/git-doctor.mdc
-	// create .cursor/skills/git-doctor/SKILL.md
-	// create .cursor/skills/git-doctor/references/treatments.md
-	// create .cursor/skills/git-doctor/scripts/checkup.sh
-}
-
-// scratch makes a private folder.
-func scratch() string {
-	dir, err := os.MkdirTemp("", "lola-example-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	return dir
+	// create .claude/commands/hello.md
+	// create .cursor/commands/hello.md
 }

@@ -16,17 +16,48 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// example is the path of examples/git-doctor.
+// example returns a copy of examples/git-doctor: what Bazel lays out for a test are links, and links that lead out of a module
+// are no part of it.
 func example(t testing.TB) string {
 	t.Helper()
-	dir, err := filepath.Abs(filepath.FromSlash("../../examples/git-doctor"))
+	src, dst := filepath.FromSlash("../../examples/git-doctor"), filepath.Join(t.TempDir(), "git-doctor")
+	err := filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(src, path)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(path)
+		if err != nil || info.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dst, rel)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, text, 0o600); err != nil {
+			return err
+		}
+		return os.Chmod(to, exampleMode(rel))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "lola.yaml")); err != nil {
-		t.Fatalf("the example module is missing: %v", err)
+	return dst
+}
+
+// exampleMode is the mode that Git gives the file: neither Bazel's copies nor a umask count.
+func exampleMode(rel string) fs.FileMode {
+	if filepath.Ext(rel) == ".sh" {
+		return 0o755
 	}
-	return dir
+	return 0o644
 }
 
 // cmdCode runs a command and wants its exit code: code N CMD ARG...

@@ -134,11 +134,11 @@ func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, tar
 
 // stale proposes to remove what the module's older version put there for these targets and the new one does not.
 func (p *Pending) stale(name string, targets []string, proposals []plan.Proposal) (plan.Proposal, error) {
-	fresh := map[string]bool{}
+	fresh := map[string]string{} // by folded path, as spelled
 	for _, q := range proposals {
 		for _, in := range q.Plan.Intents {
 			if w, ok := in.(abi.Write); ok {
-				fresh[plan.Fold(w.Path)] = true
+				fresh[plan.Fold(w.Path)] = w.Path
 			}
 		}
 	}
@@ -147,8 +147,12 @@ func (p *Pending) stale(name string, targets []string, proposals []plan.Proposal
 		for _, t := range targets {
 			if rec := m.Targets[t]; rec != nil {
 				for path := range rec.Files {
-					if !fresh[plan.Fold(path)] {
+					switch now, ok := fresh[plan.Fold(path)]; {
+					case !ok:
 						old = append(old, path)
+					case now != path:
+						// To remove the one may be to remove the other.
+						p.report.Stays = append(p.report.Stays, Stay{Path: path, Why: fmt.Sprintf("the new version spells it %q, which some file systems take for the same", now)})
 					}
 				}
 			}

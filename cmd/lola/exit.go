@@ -54,12 +54,12 @@ func exitCode(err error) (code int, hint string) {
 		return exitRefused, hint
 	case errors.As(err, &foreign):
 		return exitConsent, or(hint, "run it with --dry-run to see what would change, then with --yes to overwrite these files")
+	case errors.Is(err, context.Canceled):
+		return exitFailed, or(hint, "interrupted; nothing was changed")
 	case errors.As(err, &failed):
 		return exitExtension, or(hint, "the project was not touched")
 	case errors.As(err, &unknown):
 		return exitUsage, or(hint, `"lola ext list" shows them all`)
-	case errors.Is(err, context.Canceled):
-		return exitFailed, or(hint, "interrupted; nothing was changed")
 	}
 	return exitFailed, hint
 }

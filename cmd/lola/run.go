@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,7 +33,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	err := cmd.ExecuteContext(ctx)
 	code, hint := exitCode(err)
 	if err != nil {
-		fmt.Fprintf(stderr, "lola: error: %s\n", escape(err.Error()))
+		for i, line := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
+			if i == 0 {
+				fmt.Fprintf(stderr, "lola: error: %s\n", escape(line))
+			} else {
+				fmt.Fprintf(stderr, "  │ %s\n", escape(line))
+			}
+		}
 		a.findings(err)
 		if hint != "" {
 			fmt.Fprintf(stderr, "lola: hint: %s\n", escape(hint))

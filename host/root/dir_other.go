@@ -3,6 +3,7 @@
 package root
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -139,16 +140,29 @@ func (d *Dir) Rename(name string, to *Dir, newName string) error {
 	return d.top.Rename(d.beneath(name), to.beneath(newName))
 }
 
+// MkdirExact makes a directory. There is no umask here, and no mode to speak of.
+func (d *Dir) MkdirExact(name string, mode abi.Mode) error { return d.Mkdir(name, mode) }
+
 // Remove removes a file or link.
-func (d *Dir) Remove(name string) error {
+func (d *Dir) Remove(name string) error { return d.unlink(name, false) }
+
+// Rmdir removes an empty directory.
+func (d *Dir) Rmdir(name string) error { return d.unlink(name, true) }
+
+// unlink removes a directory, or what is none: [os.Root.Remove] would take either.
+func (d *Dir) unlink(name string, directory bool) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
+	info, err := d.dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() != directory {
+		return &fs.PathError{Op: "remove", Path: name, Err: errors.New("it is a " + kindOf(info.Mode().Type()))}
+	}
 	return d.dir.Remove(name)
 }
-
-// Rmdir removes an empty directory.
-func (d *Dir) Rmdir(name string) error { return d.Remove(name) }
 
 // Names lists the directory, at most max entries; more is a *[abi.LimitError].
 func (d *Dir) Names(max int) ([]string, error) {

@@ -156,6 +156,24 @@ func (d *Dir) Mkdir(name string, mode abi.Mode) error {
 	return nil
 }
 
+// MkdirExact makes a directory with mode whatever the umask.
+func (d *Dir) MkdirExact(name string, mode abi.Mode) error {
+	if err := d.Mkdir(name, 0o700); err != nil {
+		return err
+	}
+	sub, err := d.OpenDir(name)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	info, err := sub.stat()
+	if err != nil {
+		return err
+	}
+	special := info.Mode() & (fs.ModeSetgid | fs.ModeSticky) // what the parent hands down
+	return sub.f.Chmod(fs.FileMode(mode&abi.ModeMask) | special)
+}
+
 // Rename moves the entry name to newName in the directory to, replacing a file that is there (renameat(2)).
 func (d *Dir) Rename(name string, to *Dir, newName string) error {
 	if err := checkName(name); err != nil {

@@ -180,6 +180,7 @@ func TestP02HostileComponents(t *testing.T) {
 			return err
 		},
 		"Mkdir":          func(n string) error { return top.Mkdir(n, 0o755) },
+		"MkdirExact":     func(n string) error { return top.MkdirExact(n, 0o755) },
 		"Rename from":    func(n string) error { return top.Rename(n, top, "new") },
 		"Rename to":      func(n string) error { return top.Rename("file", top, n) },
 		"RenameNew from": func(n string) error { return top.RenameNew(n, top, "new") },
@@ -396,8 +397,13 @@ func TestRemove(t *testing.T) {
 	if err := r.Top().Rmdir("full"); err == nil {
 		t.Error("Rmdir took a directory that is not empty")
 	}
-	if err := r.Top().Remove("full"); err == nil {
-		t.Error("Remove took a directory that is not empty")
+	for _, dir := range []string{"full", "empty"} {
+		if err := r.Top().Remove(dir); err == nil {
+			t.Errorf("Remove took the directory %q", dir)
+		}
+	}
+	if err := r.Top().Rmdir("file"); err == nil {
+		t.Error("Rmdir took a file")
 	}
 	if err := errors.Join(r.Top().Remove("file"), r.Top().Rmdir("empty")); err != nil {
 		t.Error(err)

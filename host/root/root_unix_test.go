@@ -266,7 +266,14 @@ func TestModes(t *testing.T) {
 			}
 		}
 		err := r.Top().Mkdir("d", 0o755)
+		exact := r.Top().MkdirExact("exact", 0o2750)
 		syscall.Umask(old)
+		if info, err := os.Lstat(filepath.Join(r.Path(), "exact")); exact != nil || info.Mode() != fs.ModeDir|0o750 {
+			t.Errorf("umask %o: the exact directory: %v, %v, %v", mask, info, exact, err)
+		}
+		if err := r.Top().Rmdir("exact"); err != nil {
+			t.Error(err)
+		}
 		info, serr := os.Lstat(filepath.Join(r.Path(), "d"))
 		if err != nil || serr != nil || info.Mode().Perm() != 0o755&^fs.FileMode(mask) {
 			t.Errorf("umask %o: the directory has %v, %v, %v", mask, info.Mode(), err, serr)

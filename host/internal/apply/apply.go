@@ -22,6 +22,7 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/plan"
 	"github.com/lola-ext/lola/host/root"
 )
@@ -78,7 +79,9 @@ func Run(ctx context.Context, c plan.Checked, o Options) (Done, error) {
 	}
 	t := &transaction{root: r, options: o, touched: map[string]bool{}}
 	for _, s := range c.Steps() {
-		if s.Action != plan.Keep {
+		if s.Action == plan.Keep {
+			t.kept = append(t.kept, s)
+		} else {
 			t.steps = append(t.steps, step{Step: s})
 		}
 	}
@@ -100,21 +103,26 @@ type transaction struct {
 	root    *root.Root
 	options Options
 	steps   []step
-	staging string // its name beneath the root; empty: none
+	kept    []plan.Step // files that are as they should be; they must still be
+	staging string      // its name beneath the root; empty: none
 	stage   *root.Dir
 	fresh   *root.Dir // staged new files
 	old     *root.Dir // files moved aside
 	done    Done
-	pruned  []string
-	touched map[string]bool // directories that took a file
+	pruned  []pruned
+	touched map[string]bool // directories whose entries changed
+}
+
+// pruned is a directory that was removed, and its mode.
+type pruned struct {
+	path string
+	mode abi.Mode
 }
 
 func (t *transaction) run(ctx context.Context) (err error) {
 	defer t.close()
-	if len(t.steps) > 0 {
-		if err := t.prepare(ctx); err != nil {
-			return errors.Join(err, t.discard())
-		}
+	if err := t.prepare(ctx); err != nil {
+		return errors.Join(err, t.discard())
 	}
 	if err := t.commit(); err != nil {
 		if left := t.rollback(); len(left) > 0 {
@@ -129,8 +137,10 @@ func (t *transaction) run(ctx context.Context) (err error) {
 
 // prepare stages every new file and compares what was checked, before anything is moved.
 func (t *transaction) prepare(ctx context.Context) error {
-	if err := t.makeStaging(); err != nil {
-		return err
+	if len(t.steps) > 0 {
+		if err := t.makeStaging(); err != nil {
+			return err
+		}
 	}
 	for i := range t.steps {
 		s := &t.steps[i]
@@ -142,6 +152,11 @@ func (t *transaction) prepare(ctx context.Context) error {
 			if err := t.stageFile(s); err != nil {
 				return fmt.Errorf("staging %q: %w", s.Path, err)
 			}
+		}
+	}
+	for _, s := range t.kept {
+		if err := t.compare(s); err != nil {
+			return err
 		}
 	}
 	for i := range t.steps {
@@ -240,9 +255,10 @@ func (t *transaction) compare(s plan.Step) error {
 }
 
 func (t *transaction) close() {
-	for _, d := range []*root.Dir{t.fresh, t.old, t.stage} {
-		if d != nil {
-			d.Close()
+	for _, d := range []**root.Dir{&t.fresh, &t.old, &t.stage} {
+		if *d != nil {
+			(*d).Close()
+			*d = nil
 		}
 	}
 }
@@ -252,6 +268,7 @@ func (t *transaction) discard() error {
 	if t.staging == "" {
 		return nil
 	}
+	t.close() // Windows keeps a directory as long as it is open
 	if err := t.root.Top().RemoveTree(t.staging); err != nil {
 		return fmt.Errorf("removing the staging directory %q: %w", path.Join(t.root.Path(), t.staging), err)
 	}

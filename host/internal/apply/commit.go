@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/plan"
 	"github.com/lola-ext/lola/host/root"
 )
@@ -33,7 +35,6 @@ func (t *transaction) commit() error {
 	}
 	t.prune()
 	if t.options.Record != nil {
-		t.done.Pruned = t.pruned
 		return t.options.Record(t.done)
 	}
 	return nil
@@ -55,11 +56,19 @@ func (t *transaction) moveAside(s *step) error {
 		return fmt.Errorf("moving %q aside: %w", s.Path, err)
 	}
 	s.aside = true
+	t.touched[dir] = true
 	f, err := t.old.Open(s.name)
 	if err != nil {
 		return &StaleError{Path: s.Path, Why: err.Error()}
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("looking at %q after moving it aside: %w", s.Path, err)
+	}
+	if !plan.SameMode(abi.Mode(info.Mode().Perm()), s.Before.Mode) {
+		return &StaleError{Path: s.Path, Why: "its mode is another"}
+	}
 	digest, _, err := root.DigestFile(f, math.MaxInt64-1)
 	if err != nil {
 		return fmt.Errorf("reading %q after moving it aside: %w", s.Path, err)
@@ -79,14 +88,17 @@ func (t *transaction) moveIn(s *step) error {
 	dir, name := root.Split(s.Path)
 	d, made, err := t.root.Walk(dir, true)
 	t.done.Made = append(t.done.Made, made...)
+	for _, m := range made {
+		up, _ := root.Split(m)
+		t.touched[up] = true
+	}
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	if info, err := d.Stat(name); err != nil || info.Exists {
-		return errors.Join(&StaleError{Path: s.Path, Why: "something is there now"}, err)
-	}
-	if err := t.fresh.Rename(s.name, d, name); err != nil {
+	if err := t.fresh.RenameNew(s.name, d, name); errors.Is(err, fs.ErrExist) {
+		return &StaleError{Path: s.Path, Why: "something is there now"}
+	} else if err != nil {
 		return fmt.Errorf("moving %q into place: %w", s.Path, err)
 	}
 	s.in = true
@@ -94,7 +106,7 @@ func (t *transaction) moveIn(s *step) error {
 	return nil
 }
 
-// sync makes the moves durable: each directory that took a file, once.
+// sync makes the moves durable: each directory whose entries changed, once.
 func (t *transaction) sync() error {
 	for dir := range t.touched {
 		d, _, err := t.root.Walk(dir, false)
@@ -120,12 +132,18 @@ func (t *transaction) prune() {
 		d, _, err := t.root.Walk(up, false)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
-				t.pruned = append(t.pruned, dir) // gone with its parent
+				t.done.Pruned = append(t.done.Pruned, dir) // gone with its parent
 			}
 			continue
 		}
-		if err := d.Rmdir(name); err == nil || errors.Is(err, fs.ErrNotExist) {
-			t.pruned = append(t.pruned, dir)
+		info, err := d.Stat(name)
+		switch {
+		case err != nil:
+		case !info.Exists:
+			t.done.Pruned = append(t.done.Pruned, dir)
+		case d.Rmdir(name) == nil:
+			t.done.Pruned = append(t.done.Pruned, dir)
+			t.pruned = append(t.pruned, pruned{dir, info.Mode})
 		}
 		d.Close()
 	}
@@ -138,11 +156,15 @@ func (t *transaction) rollback() (left []error) {
 			left = append(left, err)
 		}
 	}
-	for _, dir := range slices.Backward(t.pruned) {
-		d, _, err := t.root.Walk(dir, true)
-		keep(err)
+	for _, p := range slices.Backward(t.pruned) {
+		up, name := root.Split(p.path)
+		d, _, err := t.root.Walk(up, false)
 		if err == nil {
+			err = d.MkdirExact(name, p.mode)
 			d.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			keep(fmt.Errorf("making the directory %q again: %w", p.path, err))
 		}
 	}
 	for i := len(t.steps) - 1; i >= 0; i-- {
@@ -153,6 +175,9 @@ func (t *transaction) rollback() (left []error) {
 	for _, dir := range slices.Backward(t.done.Made) {
 		up, name := root.Split(dir)
 		d, _, err := t.root.Walk(up, false)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone already
+		}
 		if err != nil {
 			keep(err)
 			continue
@@ -181,31 +206,50 @@ func isEmpty(d *root.Dir, name string) bool {
 	return err == nil && len(names) == 0
 }
 
-// back undoes one step: the new file goes into staging again, the old one to its place.
+// back undoes one step: the new file goes into staging again, the old one to its place. What took the new file's place
+// meanwhile is not ours to discard: it stays in staging and is named.
 func (t *transaction) back(s *step) error {
 	if !s.in && !s.aside {
 		return nil
 	}
 	dir, name := root.Split(s.Path)
 	d, _, err := t.root.Walk(dir, false)
+	if errors.Is(err, fs.ErrNotExist) && !s.aside {
+		return nil // gone already
+	}
 	if err != nil {
 		return fmt.Errorf("putting %q back: %w", s.Path, err)
 	}
 	defer d.Close()
+	var foreign error
 	if s.in {
-		if err := d.Rename(name, t.fresh, s.name); err != nil {
+		err := d.Rename(name, t.fresh, s.name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("taking %q out again: %w", s.Path, err)
 		}
 		s.in = false
+		if err == nil && !t.isOurs(s) {
+			foreign = fmt.Errorf("%q was changed meanwhile; what it became lies in %q", s.Path, path.Join(t.staging, "new", s.name))
+		}
 	}
 	if s.aside {
-		if info, err := d.Stat(name); err != nil || info.Exists {
-			return errors.Join(fmt.Errorf("putting %q back: something is there now", s.Path), err)
-		}
-		if err := t.old.Rename(s.name, d, name); err != nil {
-			return fmt.Errorf("putting %q back: %w", s.Path, err)
+		if err := t.old.RenameNew(s.name, d, name); err != nil {
+			return errors.Join(foreign, fmt.Errorf("putting %q back: %w", s.Path, err))
 		}
 		s.aside = false
 	}
-	return nil
+	return foreign
+}
+
+// isOurs reports whether the file that was taken out again is the one that was put in.
+func (t *transaction) isOurs(s *step) bool {
+	f, err := t.fresh.Open(s.name)
+	if err != nil {
+		// A mode may keep its owner from reading it; a file of ours it is all the same.
+		info, serr := t.fresh.Stat(s.name)
+		return errors.Is(err, fs.ErrPermission) && serr == nil && info.Regular() && info.Mode == s.Mode && info.Size == s.Content.Size()
+	}
+	defer f.Close()
+	digest, _, err := root.DigestFile(f, s.Content.Size())
+	return err == nil && digest == s.Content.Digest()
 }

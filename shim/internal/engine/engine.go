@@ -10,10 +10,10 @@
 // a function of module and request.
 //
 // What it does not protect against: time. A guest that does not end is ended by who can kill the process; nothing here
-// stops it, because wazero's own way costs a loop nine times its speed and misses code without loops. Tables grow on the
-// Go heap, outside the memory ceiling, when a guest says table.grow: what a module declares is bounded, what it asks for
-// later is not. An error in wazero's compiled code can end the process, or give it to the guest: it takes a confined
-// process around it (package shim).
+// stops it, because wazero's own way costs a loop nine times its speed and misses code without loops. Memory that is not
+// the guest's: compiling takes many times the size of the module, bounded only by how many entries its sections may have.
+// An error in wazero's compiled code can end the process, or give it to the guest: it takes a confined process around it
+// (package shim).
 //
 // What may change: a cache of compiled code, and an allocator for memory. Calls share nothing and may be concurrent.
 package engine
@@ -205,7 +205,7 @@ func compile(ctx context.Context, module []byte, cfg Config) (_ *guest, err erro
 		return nil, fail(job.Internal, "instantiating WASI: %v", err)
 	}
 	g.wasi = wasi.ExportedFunctions()
-	if g.compiled, err = g.runtime.CompileModule(ctx, module); err != nil {
+	if g.compiled, err = g.runtime.CompileModule(ctx, g.layout.boundTables(module)); err != nil {
 		return nil, fail(job.BadModule, "%s", firstLine(err.Error()))
 	}
 	return g, nil

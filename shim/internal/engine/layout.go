@@ -1,22 +1,34 @@
 package engine
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
-// maxTable is how many entries the tables of a module may begin with, together: each costs a word outside linear memory. A
-// Go guest of 4 MB has some ten thousand.
-const maxTable = 1 << 20
+const (
+	// maxTable is how many entries the tables of a module may have, together: each costs a word outside linear memory. A Go
+	// guest of 3 MB has six thousand.
+	maxTable = 1 << 20
+	// maxTables is how many tables there may be: compilers make one.
+	maxTables = 16
+	// maxEntries is how many entries a section may have: types, functions, globals, data and the like, each of which costs
+	// the engine much more than the byte or two it has in the file. A Go guest of 3 MB has two thousand functions and 34
+	// thousand pieces of data.
+	maxEntries = 1 << 18
+)
 
 // layout is what must be known of a module before wazero gets to see it: its imports, of which wazero tells functions and
 // memories only, and the sizes that it allocates to begin with.
 type layout struct {
 	imports              []importEntry
 	memoryMin, memoryMax uint64 // pages; memoryMax 0: not said
-	tableMin             uint64 // entries of all tables
 	memories             int    // memories of its own
+	tables               []table
+	tableMin             uint64 // entries that all tables begin with
+	tableFrom, tableTo   int    // the whole section in the file
 }
 
 type importEntry struct {
@@ -27,16 +39,26 @@ type importEntry struct {
 // importKinds are the words for the kinds of imports (WebAssembly Core 1.0, 5.5.5; the last from the exception proposal).
 var importKinds = [...]string{"func", "table", "memory", "global", "tag"}
 
+type table struct {
+	element  byte // the type of its entries
+	min, max uint64
+	bounded  bool // it says a max
+}
+
 // The sections that matter (5.5.2).
 const (
-	sectionImport = 2
-	sectionTable  = 4
-	sectionMemory = 5
+	sectionCustom    = 0
+	sectionImport    = 2
+	sectionTable     = 4
+	sectionMemory    = 5
+	sectionStart     = 8
+	sectionDataCount = 12
 )
 
 var errCutOff = errors.New("it is cut off")
 
-// readLayout walks over the sections of a module. It looks into three of them; wazero judges the rest.
+// readLayout walks over the sections of a module. It looks into three of them and at the lengths of others; wazero judges
+// the rest.
 func readLayout(module []byte) (l layout, err error) {
 	const magic, version = "\x00asm", "\x01\x00\x00\x00"
 	if len(module) < 8 || string(module[:4]) != magic {
@@ -47,6 +69,7 @@ func readLayout(module []byte) (l layout, err error) {
 	}
 	c := cursor{b: module[8:]}
 	for len(c.b) > 0 && c.err == nil {
+		at := len(module) - len(c.b)
 		id := c.byte()
 		body := cursor{b: c.take(c.u32())}
 		if c.err != nil {
@@ -58,16 +81,32 @@ func readLayout(module []byte) (l layout, err error) {
 				l.imports = append(l.imports, body.importEntry())
 			}
 		case sectionTable:
+			if l.tableTo > 0 {
+				return l, errors.New("it has two sections of tables")
+			}
+			l.tableFrom, l.tableTo = at, len(module)-len(c.b)
 			for range body.count() {
-				l.tableMin += body.table()
+				t := body.table()
+				l.tables = append(l.tables, t)
+				l.tableMin += t.min
+			}
+			if len(l.tables) > maxTables {
+				body.fail(fmt.Errorf("%d tables, there may be %d", len(l.tables), maxTables))
 			}
 		case sectionMemory:
 			for range body.count() {
-				l.memoryMin, l.memoryMax = body.limits()
+				l.memoryMin, l.memoryMax, _ = body.limits()
 				l.memories++
 			}
-		default:
+		case sectionCustom, sectionStart, sectionDataCount: // these are no lists
 			continue
+		default:
+			if n := body.count(); n > maxEntries {
+				return l, fmt.Errorf("section %d has %d entries, there may be %d", id, n, maxEntries)
+			}
+			if body.err == nil {
+				continue
+			}
 		}
 		if body.err == nil && len(body.b) > 0 {
 			body.err = errors.New("it has bytes after its last entry")
@@ -149,22 +188,45 @@ func (c *cursor) name() string {
 }
 
 // limits reads the limits of a memory or table (5.3.4). Shared and 64-bit ones are not taken.
-func (c *cursor) limits() (min, max uint64) {
+func (c *cursor) limits() (min, max uint64, bounded bool) {
 	switch flags := c.byte(); flags {
 	case 0:
-		return uint64(c.u32()), 0
+		return uint64(c.u32()), 0, false
 	case 1:
-		return uint64(c.u32()), uint64(c.u32())
+		return uint64(c.u32()), uint64(c.u32()), true
 	default:
 		c.fail(fmt.Errorf("limits of kind %d are not taken", flags))
-		return 0, 0
+		return 0, 0, false
 	}
 }
 
-func (c *cursor) table() uint64 {
-	c.byte() // the type of its entries
-	min, _ := c.limits()
-	return min
+func (c *cursor) table() (t table) {
+	t.element = c.byte()
+	t.min, t.max, t.bounded = c.limits()
+	return t
+}
+
+// boundTables returns the module with a max for each table, such that all together cannot grow over maxTable entries: the
+// engine has no such bound of its own, and a table may say none. A guest can tell only by growing that far.
+//
+// Preconditions: l.tableMin is at most maxTable.
+func (l layout) boundTables(module []byte) []byte {
+	if len(l.tables) == 0 {
+		return module
+	}
+	share := (maxTable - l.tableMin) / uint64(len(l.tables))
+	body := binary.AppendUvarint(nil, uint64(len(l.tables)))
+	for _, t := range l.tables {
+		most := t.min + share
+		if t.bounded {
+			most = min(most, t.max) // which may be less than t.min, for wazero to judge
+		}
+		body = append(body, t.element, 1)
+		body = binary.AppendUvarint(body, t.min)
+		body = binary.AppendUvarint(body, most)
+	}
+	section := binary.AppendUvarint([]byte{sectionTable}, uint64(len(body)))
+	return slices.Concat(module[:l.tableFrom], section, body, module[l.tableTo:])
 }
 
 func (c *cursor) importEntry() importEntry {

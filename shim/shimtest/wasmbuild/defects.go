@@ -229,18 +229,45 @@ func memories() []Guest {
 			Name: "reads the last word of what it declares", Case: "W03", Outcome: job.Trap,
 			Module: Reactor(Parts{MemoryMin: 1, MemoryMax: 65536, Run: seq(grow(255), Drop(), I32Const(-4), Load(), Drop(), I32Const(0))}),
 		},
-		{
-			Name: "a table of 4 thousand million entries", Outcome: job.Memory,
-			Module: rawTable(1<<32 - 1),
-		},
-		{Name: "a table of one entry over the bound", Outcome: job.Memory, Module: rawTable(1<<20 + 1)},
+		{Name: "a table of 4 thousand million entries", Outcome: job.Memory, Module: New().Table(1<<32-1, 0).Bytes()},
+		{Name: "a table of one entry over the bound", Outcome: job.Memory, Module: New().Table(1<<20+1, 0).Bytes()},
+		{Name: "two tables of one entry over the bound", Outcome: job.Memory, Module: New().Table(1<<19, 0).Table(1<<19+1, 0).Bytes()},
+		{Name: "too many tables", Outcome: job.BadModule, Module: func() []byte {
+			m := New()
+			for range 17 {
+				m.Table(0, 0)
+			}
+			return m.Bytes()
+		}()},
+		{Name: "a table whose most is less than its least", Outcome: job.BadModule, Module: New().Table(4, 2).Bytes()},
+		tables("a table without bound", 0, 1<<20-1),
+		tables("a table with a bound that is too high", 1<<32-1, 1<<20-1),
+		tables("a table with a bound of its own", 100, 99),
+		{Name: "too many globals", Outcome: job.BadModule, Module: many(6, 1<<18+1, byte(I32), 0, 0x41, 0, 0x0b)},
+		{Name: "too many types", Outcome: job.BadModule, Module: many(1, 1<<18+1, 0x60, 0, 0)},
+		{Name: "more globals than bytes", Outcome: job.BadModule, Module: many(6, 1, byte(I32))[:11]},
 	}
 }
 
-// rawTable is a module with only a table.
-func rawTable(min uint32) []byte {
-	body := seq([]byte{1, 0x70, 0}, U32(min))
-	return seq([]byte("\x00asm\x01\x00\x00\x00"), []byte{4}, U32(uint32(len(body))), body)
+// tables is a guest that grows its table by so many entries, which is just possible, and then by one and by as many as
+// there can be.
+func tables(name string, most uint32, room int32) Guest {
+	grow := func(n int32) []byte { return seq(NullFunc(), I32Const(n), GrowTable(0)) }
+	fails := func(n int32) []byte { return seq(grow(n), I32Const(1), Add(), If(Unreachable())) }
+	return Guest{Name: name, Outcome: job.OK, Plan: EmptyPlan, Module: Reactor(Parts{
+		Before: func(m *Builder) { m.Table(1, most) },
+		Run: seq(
+			fails(-2), fails(1<<30), fails(room+1),
+			grow(room), I32Const(1), []byte{0x47}, If(Unreachable()), // the old size is 1
+			fails(1), I32Const(0),
+		),
+	})}
+}
+
+// many is a module of one section with the same entry many times.
+func many(id byte, n uint32, entry ...byte) []byte {
+	body := seq(U32(n), slices.Repeat(entry, int(n)))
+	return seq([]byte("\x00asm\x01\x00\x00\x00"), []byte{id}, U32(uint32(len(body))), body)
 }
 
 // effects try what a guest cannot do, and would trap if they could.

@@ -33,9 +33,9 @@ const (
 
 // Builder collects the parts of a module. Imports of functions come before functions, because both share one numbering.
 type Builder struct {
-	types, imports, funcs, memories, exports, start, code, data [][]byte
-	nfuncs                                                      uint32
-	tail                                                        []byte
+	types, imports, funcs, tables, memories, exports, start, code, data [][]byte
+	nfuncs                                                              uint32
+	tail                                                                []byte
 }
 
 // New returns an empty module.
@@ -111,6 +111,16 @@ func (m *Builder) MemoryAs(export string, min, max uint32) *Builder {
 	return m
 }
 
+// Table adds a table of functions. A max of 0 means none.
+func (m *Builder) Table(min, max uint32) *Builder {
+	t := join([]byte{0x70, 0}, U32(min))
+	if max > 0 {
+		t = join([]byte{0x70, 1}, U32(min), U32(max))
+	}
+	m.tables = append(m.tables, t)
+	return m
+}
+
 // Export adds an export of something that is there already.
 func (m *Builder) Export(as string, kind byte, index uint32) *Builder {
 	m.exports = append(m.exports, join(name(as), []byte{kind}, U32(index)))
@@ -172,6 +182,7 @@ func (m *Builder) Bytes() []byte {
 	section(1, m.types)
 	section(2, m.imports)
 	section(3, m.funcs)
+	section(4, m.tables)
 	section(5, m.memories)
 	section(7, m.exports)
 	section(8, m.start)
@@ -217,6 +228,12 @@ func Store() []byte { return []byte{0x36, 2, 0} }
 
 // Grow pops a number of pages, grows memory, pushes the old size or -1.
 func Grow() []byte { return []byte{0x40, 0} }
+
+// GrowTable pops a number and, from below it, a reference; it grows a table by so many of it, and pushes the old size or -1.
+func GrowTable(table uint32) []byte { return append([]byte{0xfc, 0x0f}, U32(table)...) }
+
+// NullFunc pushes a null reference to a function.
+func NullFunc() []byte { return []byte{0xd0, 0x70} }
 
 // Return returns.
 func Return() []byte { return []byte{0x0f} }

@@ -149,8 +149,6 @@ func fake(mode string) int {
 	case "slow-half":
 		say("%s%s%s", hello, status(len(plan)), plan[:4])
 		forever()
-	case "level":
-		say("lola-hello/1 level=all-walls-up\n%s%s", status(len(plan)), plan)
 	default:
 		panic("no mode " + mode)
 	}

@@ -90,6 +90,50 @@ func TestP03Swap(t *testing.T) {
 	}
 }
 
+// TestP20FileSwap: while a file is swapped for a link to a secret, a FIFO in turn, what is opened is the file or nothing.
+func TestP20FileSwap(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := openTree(t, "file", "other")
+	at := func(name string) string { return filepath.Join(r.Path(), name) }
+	symlink(t, secret, at("link"))
+	if err := unix.Mkfifo(at("fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = swap(at("file"), at([]string{"link", "fifo"}[i/2%2]))
+			}
+		}
+	}()
+	read, refused := 0, 0
+	soon(t, "opening a file that is swapped", func() {
+		for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
+			switch digest, _, err := r.Digest("file", 100); {
+			case err != nil:
+				refused++
+			case digest == abi.DigestOf([]byte("file")):
+				read++
+			default:
+				t.Error("something else than the file was read")
+			}
+		}
+	})
+	close(stop)
+	<-stopped
+	if read == 0 || refused == 0 {
+		t.Errorf("%d read, %d refused: nothing was tried", read, refused)
+	}
+}
+
 // TestP16OpenDirectoryStays: an opened directory is that directory, whatever takes its name afterwards.
 func TestP16OpenDirectoryStays(t *testing.T) {
 	outside := t.TempDir()

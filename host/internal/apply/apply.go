@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"path"
 	"strconv"
@@ -233,7 +234,7 @@ func (t *transaction) compare(s plan.Step) error {
 		return nil // a file that this plan removes first; checked again when its place is walked
 	}
 	if err != nil {
-		return &StaleError{Path: s.Path, Why: err.Error()}
+		return notAsChecked(s.Path, err)
 	}
 	if info.Exists != s.Before.Exists || info.Type != s.Before.Type {
 		return &StaleError{Path: s.Path, Why: "it was " + s.Before.Kind() + " and is " + info.Kind()}
@@ -246,12 +247,21 @@ func (t *transaction) compare(s plan.Step) error {
 	}
 	digest, _, err := t.root.Digest(s.Path, math.MaxInt64-1)
 	if err != nil {
-		return &StaleError{Path: s.Path, Why: err.Error()}
+		return notAsChecked(s.Path, err)
 	}
 	if digest != s.Before.Digest {
 		return &StaleError{Path: s.Path, Why: "its content is another"}
 	}
 	return nil
+}
+
+// notAsChecked tells a path that changed from one that cannot be looked at.
+func notAsChecked(path string, err error) error {
+	var link *root.LinkError
+	if errors.As(err, &link) || errors.Is(err, fs.ErrNotExist) {
+		return &StaleError{Path: path, Why: err.Error()}
+	}
+	return fmt.Errorf("looking at %q again: %w", path, err)
 }
 
 func (t *transaction) close() {

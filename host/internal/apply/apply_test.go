@@ -368,12 +368,13 @@ func TestPruneIsTakenBack(t *testing.T) {
 	put(t, dir, "a/b/", "", 0o711)
 	put(t, dir, "a/", "", 0o750)
 	put(t, dir, "empty/", "", 0o500)
+	put(t, dir, "wide/", "", 0o777)
 	r, err := root.Open(dir)
 	must(t, err)
 	defer r.Close()
 	before := snapshot(t, dir)
 	for _, in := range [][]abi.Intent{{abi.Delete{Path: "a/b/file"}}, {}} {
-		_, err = apply.Run(t.Context(), check(t, r, in...), apply.Options{Prune: []string{"a", "a/b", "empty", "absent", "absent/x"}, Record: func(d apply.Done) error {
+		_, err = apply.Run(t.Context(), check(t, r, in...), apply.Options{Prune: []string{"a", "a/b", "empty", "wide", "absent", "absent/x"}, Record: func(d apply.Done) error {
 			if len(d.Pruned) < 3 {
 				t.Errorf("pruned %q, want at least three", d.Pruned)
 			}

@@ -46,7 +46,7 @@ func (t *transaction) moveAside(s *step) error {
 	dir, name := root.Split(s.Path)
 	d, _, err := t.root.Walk(dir, false)
 	if err != nil {
-		return &StaleError{Path: s.Path, Why: err.Error()}
+		return notAsChecked(s.Path, err)
 	}
 	defer d.Close()
 	if err := d.Rename(name, t.old, s.name); err != nil {
@@ -59,7 +59,7 @@ func (t *transaction) moveAside(s *step) error {
 	t.touched[dir] = true
 	f, err := t.old.Open(s.name)
 	if err != nil {
-		return &StaleError{Path: s.Path, Why: err.Error()}
+		return notAsChecked(s.Path, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()

@@ -71,9 +71,9 @@ func count(events io.Reader, read func(string) ([]byte, error)) (tally, error) {
 		case e.ID.TargetCompleted != nil && e.Aborted != nil && e.Aborted.Reason == "SKIPPED":
 			// Not for this platform: target_compatible_with.
 			delete(awaited, e.ID.TargetCompleted.Label)
-		case e.ID.TargetCompleted != nil && e.Aborted != nil:
-			// Not even looked at as far as its kind, so it may be a test.
-			awaited[e.ID.TargetCompleted.Label] = true
+		case e.ID.TargetConfigured != nil && e.Aborted != nil && e.Aborted.Reason != "SKIPPED":
+			// Its BUILD file was not understood as far as its kind: it may be a test.
+			awaited[e.ID.TargetConfigured.Label] = true
 		case e.ID.TestResult != nil && e.TestResult != nil:
 			label := e.ID.TestResult.Label
 			delete(awaited, label)

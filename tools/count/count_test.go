@@ -96,7 +96,7 @@ func TestCount(t *testing.T) {
 			configured("//a"), `{"id":{"targetCompleted":{"label":"//a"}},"completed":{}}`,
 		}, failed: 1, broken: "//a did not run"},
 		{name: "a visibility that is not there", events: []string{
-			`{"id":{"targetCompleted":{"label":"//a"}},"aborted":{"reason":"ANALYSIS_FAILURE"}}`,
+			`{"id":{"targetConfigured":{"label":"//a"}},"aborted":{"reason":"ANALYSIS_FAILURE"}}`,
 		}, failed: 1, broken: "//a did not run"},
 		{name: "not for this platform", events: []string{
 			configured("//a"), `{"id":{"targetCompleted":{"label":"//a"}},"aborted":{"reason":"SKIPPED"}}`,

@@ -17,8 +17,8 @@ func (a *app) gutter(name, text string) {
 }
 
 // escape returns text on one line in which nothing is invisible and nothing is obeyed: control, bidirectional and ignorable
-// characters and broken UTF-8 become escapes, and so do the marks by which CI systems take commands from a line (##[ and
-// ##vso[ anywhere in it; :: only begins a command at the start, where the gutter stands).
+// characters and broken UTF-8 become escapes, and so do the marks by which CI systems take commands from a line: ##[,
+// ##vso[, ##teamcity[ and their like anywhere in it; :: where it comes first, for which spaces do not count.
 func escape(text string) string {
 	plain := true
 	for _, r := range text {
@@ -27,19 +27,21 @@ func escape(text string) string {
 			break
 		}
 	}
-	if plain && !strings.HasPrefix(text, "::") {
+	colons := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace)) // where the first character that counts is
+	if !strings.HasPrefix(text[colons:], "::") {
+		colons = -1
+	}
+	if plain && colons < 0 {
 		return text
 	}
 	var b strings.Builder
-	if rest, ok := strings.CutPrefix(text, "::"); ok {
-		b.WriteString(`\x3a:`)
-		text = rest
-	}
 	for i, r := range text {
 		switch {
+		case i == colons:
+			b.WriteString(`\x3a`)
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
 			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case r == '#' && (strings.HasPrefix(text[i:], "##[") || strings.HasPrefix(strings.ToLower(text[i:min(len(text), i+6)]), "##vso[")):
+		case r == '#' && beginsCommand(text[i:]):
 			b.WriteString(`\x23`)
 		case printable(r):
 			b.WriteRune(r)
@@ -56,6 +58,16 @@ func escape(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// beginsCommand holds for "##", letters or none, and "[".
+func beginsCommand(text string) bool {
+	rest, ok := strings.CutPrefix(text, "##")
+	if !ok {
+		return false
+	}
+	rest = strings.TrimLeftFunc(rest, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
+	return strings.HasPrefix(rest, "[")
 }
 
 // printable holds for what has a shape of its own at a terminal.

@@ -145,10 +145,10 @@ func childMain(mode string, args []string) int {
 		cmd := exec.Command(os.Args[0], "child", args[0], args[1])
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = donated("life"), os.Stdout, os.Stderr
 		ownSession(cmd)
+		fmt.Print("answered")
 		if err := cmd.Start(); err != nil {
 			panic(err)
 		}
-		fmt.Print("answered")
 		return 0
 	case "hold":
 		_, _ = io.Copy(io.Discard, os.Stdin)

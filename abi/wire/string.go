@@ -79,11 +79,14 @@ func (j *lineReader) str(sink func([]byte) error) error {
 			}
 		}
 		if i > 0 {
-			if !utf8.Valid(b[:i]) {
-				return j.fail(abi.ClassUTF8, "the text %q", clip(b[:i]))
-			}
-			if err := sink(b[:i]); err != nil {
+			// What comes before a broken character is judged first, so that of two defects the same one is named however
+			// the input is cut into reads.
+			valid := validPrefix(b[:i])
+			if err := sink(b[:valid]); err != nil {
 				return err
+			}
+			if valid < i {
+				return j.fail(abi.ClassUTF8, "the text %q", clip(b[:i]))
 			}
 			j.src.pos += i
 			continue
@@ -104,6 +107,21 @@ func (j *lineReader) str(sink func([]byte) error) error {
 		default:
 			return j.fail(abi.ClassMalformed, "the control character %q in a string", b[0])
 		}
+	}
+}
+
+// validPrefix returns how many bytes at the beginning of b are UTF-8.
+func validPrefix(b []byte) int {
+	if utf8.Valid(b) {
+		return len(b)
+	}
+	n := 0
+	for {
+		r, size := utf8.DecodeRune(b[n:])
+		if r == utf8.RuneError && size <= 1 {
+			return n
+		}
+		n += size
 	}
 }
 

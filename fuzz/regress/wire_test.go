@@ -2,8 +2,10 @@ package regress
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/abi/wire"
@@ -36,6 +38,35 @@ func TestPlans(t *testing.T) {
 				_, err := wire.DecodePlan(strings.NewReader(tt.input), nil, wire.Options{Size: way.size})
 				if !errors.Is(err, &abi.FormError{Class: way.want}) {
 					t.Errorf("size %d: got %v, want class %s; what broke: %s", way.size, err, way.want, tt.broke)
+				}
+			}
+		})
+	}
+}
+
+// lines are inputs in the JSON form on which the class of a refusal once hung on how the input was cut into reads.
+var lines = []struct {
+	id    string
+	input string
+	class abi.Class
+	broke string
+}{
+	{"17_base64_before_utf8", "{\"abi\":1,\"count\":1}\n{\"op\":\"write\",\"mode\":\"0644\",\"path\":\"a\",\"content_base64\":\"aGVsbG8?\x8b", abi.ClassValue,
+		"a broken character later in the same read hid that the base64 before it was wrong"},
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	if len(lines) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, tt := range lines {
+		t.Run(tt.id, func(t *testing.T) {
+			t.Parallel()
+			for name, r := range map[string]io.Reader{"whole": strings.NewReader(tt.input), "byte by byte": iotest.OneByteReader(strings.NewReader(tt.input))} {
+				_, err := wire.DecodePlanJSON(r, nil, wire.Options{})
+				if !errors.Is(err, &abi.FormError{Class: tt.class}) {
+					t.Errorf("%s: got %v, want class %s; what broke: %s", name, err, tt.class, tt.broke)
 				}
 			}
 		})

@@ -61,6 +61,9 @@ func (a *app) findings(err error) {
 		}
 		fmt.Fprintln(a.stderr)
 	}
+	if refused.Truncated {
+		fmt.Fprintln(a.stderr, "  and more, which are not listed")
+	}
 }
 
 func (a *app) command() *cobra.Command {

@@ -13,10 +13,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/internal/strictyaml"
 )
 
 // ManifestName is the file name of a manifest.
@@ -76,7 +75,7 @@ func ParseManifest(text []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("parsing %s: %w", ManifestName, &abi.LimitError{Limit: "manifest", Bound: maxManifest, Got: int64(len(text))})
 	}
 	var d document
-	if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict()); err != nil {
+	if err := strictyaml.Parse(text, &d); err != nil {
 		return Manifest{}, fmt.Errorf("parsing %s: %w", ManifestName, err)
 	}
 	m, err := d.check()

@@ -38,6 +38,8 @@ func TestParseManifestRefuses(t *testing.T) {
 		"artifact path":     {"demo.wasm", "../demo.wasm"},
 		"P15 name":          {"name: demo", "name: ../../x"},
 		"P15 version":       {"1.2.3", "../../x"},
+		"aliases":           {"abi: 1", "abi: &a 1"},
+		"brackets":          {"[install]", strings.Repeat("[", 2000)},
 		"not yaml":          {"name: demo", "name: [demo"},
 	} {
 		text := strings.Replace(good, change[0], change[1], 1)

@@ -7,9 +7,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/internal/strictyaml"
 	"github.com/lola-ext/lola/host/root"
 )
 
@@ -45,7 +44,7 @@ func readManifest(r *root.Root) (manifest, error) {
 		return m, fmt.Errorf("reading %q: %w", ManifestName, err)
 	}
 	if strings.TrimSpace(string(text)) != "" {
-		err = parseYAML(text, &m, yaml.Strict())
+		err = strictyaml.Parse(text, &m)
 	}
 	m.found = true // after the parser, which empties m for a document without content
 	if err != nil {
@@ -82,7 +81,7 @@ func skillName(r *root.Root, path string) string {
 	var front struct {
 		Name string `yaml:"name"`
 	}
-	if parseYAML([]byte(head), &front) != nil || abi.CheckName(front.Name) != nil {
+	if strictyaml.ParseSome([]byte(head), &front) != nil || abi.CheckName(front.Name) != nil {
 		return ""
 	}
 	return front.Name

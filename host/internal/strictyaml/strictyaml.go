@@ -1,4 +1,12 @@
-package module
+// Package strictyaml reads the small YAML documents of strangers: manifests and frontmatter.
+//
+//	var m manifest
+//	err := strictyaml.Parse(text, &m)
+//
+// It takes one plain document. Aliases, anchors, tags and directives are refused, and so is more text than a manifest has:
+// a few lines of aliases unfold to gigabytes in the parser, and a few kilobytes of brackets cost it minutes. It says nothing
+// about the values. The set of what is refused may grow.
+package strictyaml
 
 import (
 	"errors"
@@ -16,9 +24,13 @@ import (
 // of their number when they nest.
 const maxTokens = 1000
 
-// parseYAML reads one plain YAML document into v. Aliases are refused, and with them what makes other things of them than
-// stand there: a few lines of aliases unfold to gigabytes in the parser.
-func parseYAML(text []byte, v any, options ...yaml.DecodeOption) error {
+// Parse reads text into v, a pointer to a struct. A field that v does not have, and one that is there twice, is an error.
+func Parse(text []byte, v any) error { return parse(text, v, yaml.Strict()) }
+
+// ParseSome is [Parse] for documents that hold more than v is about: other fields are passed over.
+func ParseSome(text []byte, v any) error { return parse(text, v) }
+
+func parse(text []byte, v any, options ...yaml.DecodeOption) error {
 	if !utf8.Valid(text) {
 		return errors.New("it is not valid UTF-8")
 	}

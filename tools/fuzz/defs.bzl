@@ -1,14 +1,25 @@
 """Test programs with the counters that a fuzzer steers by."""
 
+_GOOPTS = "@rules_go//go/config:gc_goopts"
+_NOGO = "@rules_go//go/private:request_nogo"
+
 def _instrument_impl(_settings, _attr):
     # What `go test -fuzz` compiles with. A transition and not a flag, so that
     # one command builds the fuzzer plain and what it fuzzes instrumented.
-    return {"@rules_go//go/config:gc_goopts": ["-d=libfuzzer"]}
+    # Without nogo, which has judged these sources where they are built plain:
+    # it would be instrumented too, and only a test program can be.
+    return {
+        _GOOPTS: ["-d=libfuzzer"],
+        _NOGO: False,
+    }
 
 _instrument = transition(
     implementation = _instrument_impl,
     inputs = [],
-    outputs = ["@rules_go//go/config:gc_goopts"],
+    outputs = [
+        _GOOPTS,
+        _NOGO,
+    ],
 )
 
 def _fuzz_programs_impl(ctx):

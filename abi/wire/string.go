@@ -82,8 +82,10 @@ func (j *lineReader) str(sink func([]byte) error) error {
 			// What comes before a broken character is judged first, so that of two defects the same one is named however
 			// the input is cut into reads.
 			valid := validPrefix(b[:i])
-			if err := sink(b[:valid]); err != nil {
-				return err
+			if valid > 0 {
+				if err := sink(b[:valid]); err != nil {
+					return err
+				}
 			}
 			if valid < i {
 				return j.fail(abi.ClassUTF8, "the text %q", clip(b[:i]))

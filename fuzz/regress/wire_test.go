@@ -53,6 +53,8 @@ var lines = []struct {
 }{
 	{"17_base64_before_utf8", "{\"abi\":1,\"count\":1}\n{\"op\":\"write\",\"mode\":\"0644\",\"path\":\"a\",\"content_base64\":\"aGVsbG8?\x8b", abi.ClassValue,
 		"a broken character later in the same read hid that the base64 before it was wrong"},
+	{"18_utf8_after_padding", "{\"abi\":1,\"count\":1}\n{\"op\":\"write\",\"mode\":\"0644\",\"path\":\"a\",\"content_base64\":\"YQ==\x80", abi.ClassUTF8,
+		"read byte by byte, nothing at all counted as more base64 after the padding"},
 }
 
 func TestLines(t *testing.T) {

@@ -120,7 +120,7 @@ func isDevice(comp string) bool {
 	}
 	base = strings.TrimRight(base, " ")
 	if !isASCII(base) {
-		base = dotted.Replace(norm.NFD.String(fold(base))) // the Kelvin sign is a K, the dotted I an I
+		base = undot(norm.NFD.String(fold(base))) // the Kelvin sign is a K, the dotted I an I
 	}
 	base = strings.ToUpper(base)
 	switch base {
@@ -177,16 +177,31 @@ func vcsFolder(comp string) string {
 		}
 		return r
 	}, norm.NFD.String(comp))
-	plain = dotted.Replace(plain)
-	if dir := vcsNamed(plain); dir != "" {
+	if dir := vcsNamed(undot(plain)); dir != "" {
 		return dir
 	}
-	return vcsNamed(norm.NFKC.String(plain))
+	return vcsNamed(undot(norm.NFKD.String(plain)))
 }
 
-// dotted drops the combining dot from letters that have one anyway: with it they look and fold like the capital that keeps
-// its dot.
-var dotted = strings.NewReplacer("i\u0307", "i", "I\u0307", "i", "ı\u0307", "i", "j\u0307", "j", "J\u0307", "j", "ȷ\u0307", "j")
+// undot drops combining dots from letters that have one anyway: with them they look and fold like the capital that keeps its
+// dot. s is decomposed.
+func undot(s string) string {
+	out := make([]rune, 0, len(s))
+	for _, r := range s {
+		if r == 0x307 && len(out) > 0 {
+			switch last := &out[len(out)-1]; *last {
+			case 'i', 'I', 'ı':
+				*last = 'i'
+				continue
+			case 'j', 'J', 'ȷ':
+				*last = 'j'
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
 
 func vcsNamed(s string) string {
 	s = strings.TrimRight(s, ". ")

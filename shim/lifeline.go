@@ -4,8 +4,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 )
 
 // watch ends this process when the host is gone: when descriptor 0, which the host holds open after the request, ends. A
@@ -23,6 +25,12 @@ func watch(in io.Reader) {
 		_, _ = in.Read(make([]byte, 1))
 		os.Exit(exitOrphan)
 	}()
+}
+
+// deafen drops the signals that a terminal or a job runner sends to a whole group of processes. They are for the host, which
+// ends this process itself; else it would be chance whether the host sees its own interruption first or a child that died.
+func deafen() {
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 // enterGuest prepares the Go runtime for a guest with so much linear memory. Garbage is from now on collected only when

@@ -54,6 +54,7 @@ func RunIfChild() {
 // runChild does the job. The error is for what is not due to module or guest: those have an outcome.
 func runChild(args []string) error {
 	os.Clearenv()
+	deafen()
 	in := bufio.NewReader(os.Stdin)
 	j, err := job.ReadJob(in)
 	if err != nil {

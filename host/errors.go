@@ -38,7 +38,7 @@ func (e *NotInstalledError) Error() string {
 	return fmt.Sprintf("module %q is not installed in %q (installed: %s)", e.Module, e.Project, names(e.Known))
 }
 
-// OwnedError says that a module would overwrite what another one installed.
+// OwnedError says that a module would overwrite, or that an extension would remove for it, what another one installed.
 type OwnedError struct {
 	Module string
 	Clash  []OwnedPath // one or more, sorted by path
@@ -49,6 +49,8 @@ type OwnedPath struct {
 	Path   string
 	Module string // the owner
 	Target string // the target that it was installed for
+	// Removed says that the file would go, not be overwritten.
+	Removed bool
 }
 
 // Error implements error.
@@ -58,8 +60,12 @@ func (e *OwnedError) Error() string {
 	if n := len(e.Clash) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more paths)", n)
 	}
-	return fmt.Sprintf("module %q would overwrite %q, which module %q installed for %q%s; run \"lola uninstall %s\" first, or rename it in one of the modules",
-		e.Module, c.Path, c.Module, c.Target, more, c.Module)
+	verb, out := "overwrite", ", or rename it in one of the modules"
+	if c.Removed {
+		verb, out = "remove", ""
+	}
+	return fmt.Sprintf("module %q would %s %q, which module %q installed for %q%s; run \"lola uninstall %s\" first%s",
+		e.Module, verb, c.Path, c.Module, c.Target, more, c.Module, out)
 }
 
 // ForeignError says that a change would overwrite or remove what this program did not install, or what was changed since,
@@ -76,5 +82,5 @@ func (e *ForeignError) Error() string {
 	if n := len(e.Paths) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("%d file(s) that lola did not install, or that changed since, would be overwritten: %s%s", len(e.Paths), strings.Join(shown, ", "), more)
+	return fmt.Sprintf("%d file(s) that lola did not install, or that changed since, would be overwritten or removed: %s%s", len(e.Paths), strings.Join(shown, ", "), more)
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/module"
 	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/host/root"
 )
 
 // self is the name under which the host's own intents stand in findings. No extension can have it.
@@ -205,25 +207,29 @@ const absent = "it is not there"
 // changed says how what lies at path differs from what was installed there; "" if it does not.
 func (p *Pending) changed(path string, rec home.File) (string, error) {
 	info, err := p.root.Stat(path)
-	switch {
-	case err != nil:
+	if link := (*root.LinkError)(nil); errors.As(err, &link) {
 		return err.Error(), nil
+	}
+	switch {
+	case err != nil: // whether it changed is not known, and the record would forget it
+		return "", fmt.Errorf("looking at %q: %w", path, err)
 	case !info.Exists:
 		return absent, nil
 	case !info.Regular():
 		return "it is a " + info.Kind() + " now", nil
 	}
 	digest, _, err := p.root.Digest(path, info.Size)
-	if err != nil {
-		return err.Error(), nil
+	grown := (*abi.LimitError)(nil)
+	if err != nil && !errors.As(err, &grown) {
+		return "", fmt.Errorf("reading %q: %w", path, err)
 	}
-	if digest.String() != rec.Digest {
+	if err != nil || digest.String() != rec.Digest {
 		return "it was changed since it was installed", nil
 	}
 	return "", nil
 }
 
-// checkOwners refuses to overwrite, or to put in place of, what another module installed.
+// checkOwners refuses to overwrite, to put in place of, or to have an extension remove what another module installed.
 func (p *Pending) checkOwners(name string) error {
 	owned := map[string]OwnedPath{}
 	for path, owners := range p.before.Paths() {
@@ -235,10 +241,11 @@ func (p *Pending) checkOwners(name string) error {
 	}
 	clash := &OwnedError{Module: name}
 	for _, s := range p.checked.Steps() {
-		if s.Action == plan.Keep || s.Action == plan.Remove {
+		if s.Action == plan.Keep || s.Action == plan.Remove && slices.Contains(s.Owners, self) {
 			continue
 		}
 		if o, ok := owned[plan.Fold(s.Path)]; ok {
+			o.Removed = s.Action == plan.Remove
 			clash.Clash = append(clash.Clash, o)
 		}
 	}
@@ -264,10 +271,12 @@ func (p *Pending) recordInstall(mod *module.Package, targets []*builtin) {
 		}
 		m.Targets[t.Name] = rec
 	}
-	// A file that another target of this module owns too has the new bytes for it as well.
+	// A file that another target of this module owns too has the new bytes for it as well, or is gone for it as well.
 	for _, other := range m.Targets {
 		for _, s := range p.checked.Steps() {
-			if _, ok := other.Files[s.Path]; ok && s.Action != plan.Remove {
+			if _, ok := other.Files[s.Path]; ok && s.Action == plan.Remove {
+				delete(other.Files, s.Path)
+			} else if ok {
 				other.Files[s.Path] = home.File{Digest: s.Content.Digest().String(), Mode: s.Mode}
 			}
 		}
@@ -284,7 +293,7 @@ func (p *Pending) describe(name string) {
 		if s.Action == plan.Remove {
 			f.Targets = nil
 		}
-		if s.Action == plan.Update {
+		if s.Action == plan.Update || s.Action == plan.Remove {
 			f.Foreign = p.foreign(name, s)
 		}
 		p.report.Files = append(p.report.Files, f)
@@ -293,7 +302,7 @@ func (p *Pending) describe(name string) {
 	p.report.Changed = p.checked.Changes() > 0 || !p.after.Equal(p.before)
 }
 
-// foreign says why replacing the file at a step's path needs consent; "" if it does not.
+// foreign says why replacing or removing the file at a step's path needs consent; "" if it does not.
 func (p *Pending) foreign(name string, s plan.Step) string {
 	m := p.before.Modules[name]
 	if m == nil {

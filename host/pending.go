@@ -55,9 +55,6 @@ func (p *Pending) Apply(ctx context.Context, c Consent) error {
 	if p.applied {
 		return errors.New("applying a change: it was applied already")
 	}
-	if foreign := p.report.foreign(); len(foreign) > 0 && !c.Foreign {
-		return &ForeignError{Paths: foreign}
-	}
 	if !p.report.Changed {
 		p.applied = true
 		return nil
@@ -76,6 +73,10 @@ func (p *Pending) Apply(ctx context.Context, c Consent) error {
 	if !now.Equal(p.before) {
 		return fmt.Errorf("applying the change: another command changed what is installed in %q meanwhile; run this one again", p.root.Path())
 	}
+	// Only now: what another command installed meanwhile looks foreign to the record that this change was judged under.
+	if foreign := p.report.foreign(); len(foreign) > 0 && !c.Foreign {
+		return &ForeignError{Paths: foreign}
+	}
 	_, err = apply.Run(ctx, p.checked, apply.Options{Prune: p.prune(), Record: func(done apply.Done) error {
 		p.after.Dirs = mergeDirs(p.before.Dirs, done)
 		return p.host.home.Store(p.after)
@@ -87,15 +88,17 @@ func (p *Pending) Apply(ctx context.Context, c Consent) error {
 	return nil
 }
 
-// prune returns the directories that may go when they are empty: only a change that removes something can empty one.
+// prune returns the directories that may go when they are empty: those of a change after which some path is owned no more,
+// be it that the change removes the file or that it was gone already.
 func (p *Pending) prune() []string {
-	for _, s := range p.checked.Steps() {
-		if s.Action == plan.Remove {
+	after := p.after.Paths()
+	for path := range p.before.Paths() {
+		if _, ok := after[path]; !ok {
 			return p.before.Dirs
 		}
 	}
 	if len(p.after.Modules) < len(p.before.Modules) {
-		return p.before.Dirs // all its files were gone already
+		return p.before.Dirs // it had no files
 	}
 	return nil
 }

@@ -37,6 +37,9 @@ type Root struct {
 // Open opens the directory at path, which may itself be reached through links: the user named it. [Root.Path] is what it
 // resolved to.
 func Open(path string) (*Root, error) {
+	if path == "" { // it would be the working directory: what an unset variable in a script must not mean
+		return nil, errors.New("opening a root: the path is empty")
+	}
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		real, err = filepath.Abs(real)

@@ -49,6 +49,11 @@ func exitCode(err error) (code int, hint string) {
 	case errors.As(err, &usageError{}):
 		return exitUsage, hint
 	case errors.As(err, &refused):
+		for _, f := range refused.Findings {
+			if f.Fix != "" { // it says who can do what
+				return exitRefused, or(hint, "the project was not touched")
+			}
+		}
 		return exitRefused, or(hint, "the project was not touched; what was proposed is the extension author's to mend")
 	case errors.As(err, &owned):
 		return exitRefused, hint

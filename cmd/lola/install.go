@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,11 @@ func (a *app) installCommand() *cobra.Command {
 		Args:                  args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Module = args[0]
+			for i, t := range in.Targets {
+				if slices.Contains(in.Targets[:i], t) {
+					return usageError{fmt.Errorf("target %q is named twice", t)}
+				}
+			}
 			return a.install(cmd.Context(), in, dryRun, yes, asJSON)
 		},
 	}
@@ -75,7 +81,11 @@ func (a *app) settle(ctx context.Context, p *host.Pending, dryRun, yes, asJSON b
 		consent := host.Consent{Foreign: yes}
 		err := p.Apply(ctx, consent)
 		if foreign := (*host.ForeignError)(nil); errors.As(err, &foreign) && a.terminal() {
-			if !a.ask(fmt.Sprintf("Overwrite %d file(s) that lola did not install?", len(foreign.Paths))) {
+			yes, asked := a.ask(ctx, fmt.Sprintf("Overwrite or remove %d file(s) that lola did not install?", len(foreign.Paths)))
+			if asked != nil {
+				return asked
+			}
+			if !yes {
 				return hinted{err, "nothing was changed"}
 			}
 			consent.Foreign = true
@@ -86,21 +96,36 @@ func (a *app) settle(ctx context.Context, p *host.Pending, dryRun, yes, asJSON b
 		}
 	}
 	if asJSON {
-		return a.printJSON(struct {
+		err := a.printJSON(struct {
 			host.Report
 			DryRun bool `json:"dry_run"`
 		}{r, dryRun})
+		if err != nil && r.Changed && !dryRun {
+			err = fmt.Errorf("printing the report of a change that is made: %w", err)
+		}
+		return err
 	}
 	a.printSummary(r, dryRun)
 	return nil
 }
 
-// ask puts a yes-or-no question at the terminal; anything but yes is no.
-func (a *app) ask(question string) bool {
+// ask puts a yes-or-no question at the terminal; anything but yes is no. The error says that the user interrupted it: reading
+// goes on in the background then, for it cannot be ended, and the process ends soon.
+func (a *app) ask(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
-	line, _ := bufio.NewReader(a.stdin).ReadString('\n')
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
+	lines := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
+		lines <- line
+	}()
+	select {
+	case line := <-lines:
+		answer := strings.ToLower(strings.TrimSpace(line))
+		return answer == "y" || answer == "yes", nil
+	case <-ctx.Done():
+		fmt.Fprintln(a.stderr)
+		return false, fmt.Errorf("asking for consent: %w", context.Cause(ctx))
+	}
 }
 
 // detect finds the assistants whose folders are in the project.

@@ -9,14 +9,23 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/lola-ext/lola/shim"
 )
 
 func main() {
 	shim.RunIfChild()
-	// A change that has begun is finished or taken back, so an interrupt only counts until then.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// interruptible returns a context that ends when the process is asked to end. A change that has begun is finished or taken
+// back, so asking only counts until then.
+func interruptible() context.Context {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup(1)
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, _ := signal.NotifyContext(context.Background(), signals...)
+	return ctx
 }

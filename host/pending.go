@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/lola-ext/lola/host/root"
 )
 
-// lockWait bounds how long a commit waits for another one's: far longer than any takes, short enough to notice a stuck one.
+// lockWait bounds how long a commit waits for another one's: longer than a usual one takes, short enough to notice one that
+// is stuck. A commit of ten thousand files can take as long; the error then says who is waited for.
 const lockWait = 30 * time.Second
 
 // Consent is what the user agreed to. The zero value agrees to nothing beyond what the report shows as the module's own.
@@ -105,8 +107,15 @@ func (p *Pending) prune() []string {
 
 // mergeDirs returns the directories that this program has made in the root after a change, sorted.
 func mergeDirs(before []string, done apply.Done) []string {
-	dirs := append(slices.Clone(before), done.Made...)
-	dirs = slices.DeleteFunc(dirs, func(d string) bool { return slices.Contains(done.Pruned, d) })
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
+	dirs := map[string]bool{}
+	for _, d := range before {
+		dirs[d] = true
+	}
+	for _, d := range done.Made {
+		dirs[d] = true
+	}
+	for _, d := range done.Pruned {
+		delete(dirs, d)
+	}
+	return slices.Sorted(maps.Keys(dirs))
 }

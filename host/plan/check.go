@@ -122,7 +122,7 @@ func (j *judge) intent(i, n int, right abi.Right, granted string, in abi.Intent)
 		for _, f := range CheckPath(path, j.lim) {
 			j.find(i, n, f)
 		}
-		if !p.Grant.MayWrite(path) {
+		if len(path) <= j.lim.Path && !p.Grant.MayWrite(path) { // a longer one is refused already, and would be quoted whole
 			j.find(i, n, Finding{
 				Rule: RuleNotGranted, Path: path, Message: fmt.Sprintf("the path %q is not covered by the grant (%s)", path, granted),
 				Fix: "the manifest must ask for it under \"writes\" and the user must grant it",

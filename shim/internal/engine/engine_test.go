@@ -269,12 +269,77 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// No length that lies gets as far as wazero, which would allocate before it looks.
+func TestLengthsThatLie(t *testing.T) {
+	n := 0
+	for _, g := range wasmbuild.Guests() {
+		if strings.HasPrefix(g.Name, wasmbuild.Lie) {
+			n++
+			if _, err := readLayout(g.Module); err == nil {
+				t.Errorf("%s: it was taken", g.Name)
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("got %d lies", n)
+	}
+}
+
+// What the walk over the sections has to read, wazero takes: all kinds of segments, constants, types and names.
+func TestSections(t *testing.T) {
+	var module []byte
+	module = append(module, "\x00asm\x01\x00\x00\x00"...)
+	section := func(id byte, body string) {
+		module = append(append(module, id, byte(len(body))), body...)
+	}
+	const zero = "\x41\x80\x80\x80\x80\x00\x0b" // i32.const 0 in five bytes
+	section(0, "\x05hello, whatever")
+	section(1, "\x02\x60\x00\x00\x60\x04\x7f\x7b\x70\x6f\x02\x7e\x7c")
+	section(3, "\x01\x00")
+	section(4, "\x02\x70\x00\x09\x6f\x00\x09")
+	section(5, "\x01\x00\x01")
+	section(6, "\x06\x7e\x01\x42\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f\x0b\x7d\x00\x43\x0b\x0b\x0b\x0b\x0b\x7c\x00\x44\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b"+
+		"\x7b\x00\xfd\x0c\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x70\x00\xd0\x70\x0b\x6f\x00\xd0\x6f\x0b")
+	section(7, "\x02\x06_start\x00\x00\x06memory\x02\x00")
+	section(9, "\x08\x00"+zero+"\x01\x00\x01\x00\x01\x00\x02\x00"+zero+"\x00\x01\x00\x03\x00\x01\x00"+
+		"\x04"+zero+"\x01\xd2\x00\x0b\x05\x70\x02\xd0\x70\x0b\xd2\x00\x0b\x06\x01"+zero+"\x6f\x01\xd0\x6f\x0b\x07\x6f\x00")
+	section(12, "\x03")
+	section(10, "\x01\x0a\x03\x02\x7f\x00\x7b\x03\x63\x70\x01\x0b")
+	section(11, "\x03\x00"+zero+"\x01a\x01\x01b\x02\x00"+zero+"\x01c")
+	section(0, "\x04name\x00\x02\x01m\x01\x04\x01\x00\x01f\x02\x06\x01\x00\x01\x00\x01l\x09\x01?")
+	if info, err := Inspect(t.Context(), module, config); err != nil || info.Problem != job.OK {
+		t.Errorf("got %+v, %v", info, err)
+	}
+}
+
+// regressions are what FuzzModules found, numbered as in fuzz/regress, from which this package cannot be seen.
+var regressions = []struct{ id, module, broke string }{
+	{
+		"20_custom_name_of_4_GiB", "\x00asm\x01\x00\x00\x00\x00\x05\xff\xff\xff\xff\x0f",
+		"wazero allocated the name that a custom section declares before it looked for its bytes, and the process died of it",
+	},
+}
+
+func TestRegressions(t *testing.T) {
+	for _, r := range regressions {
+		t.Run(r.id, func(t *testing.T) {
+			if _, err := readLayout([]byte(r.module)); err == nil {
+				t.Errorf("it was taken; what broke: %s", r.broke)
+			}
+			failure(t, []byte(r.module), config, job.BadModule)
+		})
+	}
+}
+
 // FuzzModules: whatever the bytes are, compiling them gives an answer and no panic. (Their code is not run: it need not end.)
 func FuzzModules(f *testing.F) {
 	for _, g := range wasmbuild.Guests() {
 		if len(g.Module) < 1<<12 {
 			f.Add(g.Module)
 		}
+	}
+	for _, r := range regressions {
+		f.Add([]byte(r.module))
 	}
 	stop := errors.New("compiled")
 	f.Fuzz(func(t *testing.T, module []byte) {

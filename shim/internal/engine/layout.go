@@ -45,20 +45,33 @@ type table struct {
 	bounded  bool // it says a max
 }
 
-// The sections that matter (5.5.2).
+// The sections (5.5.2), in the order of their numbers.
 const (
-	sectionCustom    = 0
-	sectionImport    = 2
-	sectionTable     = 4
-	sectionMemory    = 5
-	sectionStart     = 8
-	sectionDataCount = 12
+	sectionCustom = iota
+	sectionType
+	sectionImport
+	sectionFunction
+	sectionTable
+	sectionMemory
+	sectionGlobal
+	sectionExport
+	sectionStart
+	sectionElement
+	sectionCode
+	sectionData
+	sectionDataCount
+)
+
+// The types of references that tables are of (5.3.3).
+const (
+	refFunc   = 0x70
+	refExtern = 0x6f
 )
 
 var errCutOff = errors.New("it is cut off")
 
-// readLayout walks over the sections of a module. It looks into three of them and at the lengths of others; wazero judges
-// the rest.
+// readLayout walks over the sections of a module. It keeps what is in three of them and checks the lengths in all; wazero
+// judges the rest.
 func readLayout(module []byte) (l layout, err error) {
 	const magic, version = "\x00asm", "\x01\x00\x00\x00"
 	if len(module) < 8 || string(module[:4]) != magic {
@@ -77,39 +90,30 @@ func readLayout(module []byte) (l layout, err error) {
 		}
 		switch id {
 		case sectionImport:
-			for range body.count() {
-				l.imports = append(l.imports, body.importEntry())
-			}
+			body.entries(func() { l.imports = append(l.imports, body.importEntry()) })
 		case sectionTable:
 			if l.tableTo > 0 {
 				return l, errors.New("it has two sections of tables")
 			}
 			l.tableFrom, l.tableTo = at, len(module)-len(c.b)
-			for range body.count() {
+			body.entries(func() {
 				t := body.table()
 				l.tables = append(l.tables, t)
 				l.tableMin += t.min
-			}
+			})
 			if len(l.tables) > maxTables {
 				body.fail(fmt.Errorf("%d tables, there may be %d", len(l.tables), maxTables))
 			}
 		case sectionMemory:
-			for range body.count() {
+			body.entries(func() {
 				l.memoryMin, l.memoryMax, _ = body.limits()
 				l.memories++
-			}
-		case sectionCustom, sectionStart, sectionDataCount: // these are no lists
-			continue
+			})
 		default:
-			if n := body.count(); n > maxEntries {
-				return l, fmt.Errorf("section %d has %d entries, there may be %d", id, n, maxEntries)
-			}
-			if body.err == nil {
-				continue
-			}
+			body.section(id)
 		}
 		if body.err == nil && len(body.b) > 0 {
-			body.err = errors.New("it has bytes after its last entry")
+			body.err = errAfter
 		}
 		if body.err != nil {
 			return l, fmt.Errorf("section %d: %w", id, body.err)
@@ -202,6 +206,9 @@ func (c *cursor) limits() (min, max uint64, bounded bool) {
 
 func (c *cursor) table() (t table) {
 	t.element = c.byte()
+	if t.element != refFunc && t.element != refExtern { // others can have more than one byte
+		c.fail(fmt.Errorf("a table of type %#x is not taken", t.element))
+	}
 	t.min, t.max, t.bounded = c.limits()
 	return t
 }
@@ -239,8 +246,7 @@ func (c *cursor) importEntry() importEntry {
 	case 2:
 		c.limits()
 	case 3:
-		c.byte()
-		c.byte()
+		c.globalType()
 	case 4:
 		c.byte()
 		c.u32()

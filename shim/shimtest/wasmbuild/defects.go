@@ -356,13 +356,13 @@ func commands() []Guest {
 }
 
 // broken are no modules.
-func broken() []Guest {
+func broken() (list []Guest) {
 	bad := func(name string, b []byte) Guest { return Guest{Name: name, Outcome: job.BadModule, Module: b} }
 	whole := Reactor(Parts{})
 	section := func(id byte, body ...byte) []byte {
 		return seq([]byte("\x00asm\x01\x00\x00\x00"), []byte{id}, U32(uint32(len(body))), body)
 	}
-	return []Guest{
+	list = []Guest{
 		bad("one byte", []byte{0}),
 		bad("text", []byte("#!/bin/sh\nexit 0\n")),
 		bad("an ELF file", []byte("\x7fELF\x02\x01\x01\x00")),
@@ -388,6 +388,75 @@ func broken() []Guest {
 		bad("a start function that takes a parameter", Reactor(Parts{After: func(m *Builder) { m.Start(m.Func("", I32s(1), nil)) }})),
 		bad("one export twice", Reactor(Parts{After: func(m *Builder) { m.Func("lola_run", I32s(2), I32s(1), I32Const(0)) }})),
 		bad("an export of nothing", New().Export("lola_run", KindFunc, 9).Bytes()),
+		bad("more types in one than there may be", section(1, seq([]byte{1, 0x4e}, U32(1<<18+1), slices.Repeat([]byte{0x60, 0, 0}, 1<<18+1))...)),
+		bad("a type with too many parameters", section(1, seq([]byte{1, 0x60}, U32(1001), slices.Repeat([]byte{0x7f}, 1001), []byte{0})...)),
+		bad("a table of references to a type", section(4, 1, 0x63, 0, 0, 1)),
+		bad("a section of an unknown kind", section(14, 0)),
+	}
+	for name, body := range lies() {
+		list = append(list, bad(Lie+name, section(body[0], body[1:]...)))
+	}
+	slices.SortFunc(list, func(a, b Guest) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Lie begins the names of the guests that declare a length for which there are no bytes.
+const Lie = "a length lies: "
+
+// lies returns sections, each with its id, that declare a length of 4 GiB or another for which there are no bytes.
+func lies() map[string][]byte {
+	const code = 10
+	much := []byte{0xff, 0xff, 0xff, 0xff, 0x0f}
+	lie := func(before ...byte) []byte { return seq(before, much) }
+	then := func(list []byte, more ...byte) []byte { return append(list, more...) }
+	return map[string][]byte{
+		"name of a custom section":        lie(0),
+		"a part of names":                 lie(0, 4, 'n', 'a', 'm', 'e', 9),
+		"name of the module":              lie(0, 4, 'n', 'a', 'm', 'e', 0, 5),
+		"names of functions":              lie(0, 4, 'n', 'a', 'm', 'e', 1, 5),
+		"name of a function":              lie(0, 4, 'n', 'a', 'm', 'e', 1, 7, 1, 0),
+		"names of locals":                 lie(0, 4, 'n', 'a', 'm', 'e', 2, 5),
+		"names of the locals of one":      lie(0, 4, 'n', 'a', 'm', 'e', 2, 7, 1, 0),
+		"name of a local":                 lie(0, 4, 'n', 'a', 'm', 'e', 2, 9, 1, 0, 1, 0),
+		"names beyond their part":         {0, 4, 'n', 'a', 'm', 'e', 1, 2, 1, 0, 1, 'a'},
+		"types":                           lie(1),
+		"types in one":                    lie(1, 1, 0x4e),
+		"parameters":                      lie(1, 1, 0x60),
+		"results":                         lie(1, 1, 0x60, 0),
+		"results after a reference":       lie(1, 1, 0x60, 2, 0x64, 0x80, 0x80, 0, 0x63, 0x70),
+		"imports":                         lie(2),
+		"module of an import":             lie(2, 1),
+		"name of an import":               lie(2, 1, 0),
+		"functions":                       lie(3),
+		"tables":                          lie(4),
+		"globals":                         lie(6),
+		"exports":                         lie(7),
+		"name of an export":               lie(7, 1),
+		"segments of elements":            lie(9),
+		"elements, kind 0":                lie(9, 1, 0, 0x41, 0, 0x0b),
+		"elements, kind 1":                lie(9, 1, 1, 0),
+		"elements, kind 2":                lie(9, 1, 2, 0, 0x41, 0, 0x0b, 0),
+		"elements, kind 3":                lie(9, 1, 3, 0),
+		"elements, kind 4":                lie(9, 1, 4, 0x23, 0, 0x0b),
+		"elements, kind 5":                lie(9, 1, 5, 0x70),
+		"elements, kind 6":                lie(9, 1, 6, 0, 0x41, 0, 0x0b, 0x6f),
+		"elements, kind 7":                lie(9, 1, 7, 0x63, 0x70),
+		"elements after such of kind 5":   lie(9, 2, 5, 0x70, 2, 0xd2, 0, 0x0b, 0xd0, 0x70, 0x0b, 1, 0),
+		"bodies":                          lie(code),
+		"a body":                          lie(code, 1),
+		"a body beyond its section":       {code, 1, 3, 0, 0x0b},
+		"declarations of locals":          lie(code, 1, 5),
+		"locals":                          then(lie(code, 1, 8, 1), 0x7f, 0x0b),
+		"locals of several kinds":         {code, 1, 12, 2, 0xff, 0xff, 0xff, 0xff, 7, 0x7f, 0xd0, 0x86, 3, 0x7e, 0x0b},
+		"one local over what there may":   {code, 1, 6, 1, 0xd1, 0x86, 3, 0x7f, 0x0b},
+		"segments of data":                lie(11),
+		"data, kind 0":                    lie(11, 1, 0, 0x41, 0, 0x0b),
+		"data, kind 1":                    lie(11, 1, 1),
+		"data, kind 2":                    lie(11, 1, 2, 0, 0x41, 0, 0x0b),
+		"data after a number":             lie(11, 1, 0, 0x42, 0x80, 0x80, 0, 0x0b),
+		"data after a fraction":           lie(11, 1, 0, 0x44, 0, 0, 0, 0, 0x0b, 0, 0, 0, 0x43, 0x0b, 0, 0, 0, 0x0b),
+		"data after a vector":             lie(seq([]byte{11, 1, 0, 0xfd, 0x0c}, make([]byte, 16), []byte{0x0b})...),
+		"data after the second of its id": lie(11, 2, 1, 1, 0, 1),
 	}
 }
 

@@ -11,22 +11,17 @@ import (
 // disagree where the next length is.
 
 const (
-	// maxLocals is how many locals the functions of a module may have, together: each costs a word, and a file says "four
-	// thousand million of them" in six bytes. A Go guest of 3 MB has eight thousand.
-	maxLocals = 1 << 20
 	// maxFuncLocals is how many locals a function may have: browsers take no more (WebAssembly JavaScript Interface, limits).
 	maxFuncLocals = 50_000
 	// maxParams is how many parameters or results a type may have, as in browsers: any number of functions can have the type.
 	maxParams = 1000
-	// maxElements is how many entries the element segments of a module may have, together: each costs about 40 bytes. They
-	// are there to fill tables. A Go guest of 3 MB has two thousand.
-	maxElements = maxTable
+	// maxWords is how many words of the engine's memory, or two or three, a section may take by a byte each or, as locals
+	// do, by next to nothing: "four thousand million locals" takes six bytes. A Go guest of 3 MB has eight thousand locals
+	// and two thousand elements of tables.
+	maxWords = 1 << 20
 )
 
-var (
-	errAfter   = errors.New("it has bytes after its last entry")
-	errEntries = fmt.Errorf("it has too many entries, there may be %d", maxEntries)
-)
+var errAfter = errors.New("it has bytes after its last entry")
 
 // section reads the sections of which nothing but the lengths matters.
 func (c *cursor) section(id byte) {
@@ -34,8 +29,8 @@ func (c *cursor) section(id byte) {
 	case sectionCustom:
 		c.custom()
 	case sectionType:
-		left := maxEntries
-		c.entries(func() { c.types(&left) })
+		types, params := budget(maxEntries), budget(maxWords)
+		c.entries(func() { c.types(&types, &params) })
 	case sectionFunction:
 		c.entries(func() { c.u32() })
 	case sectionGlobal:
@@ -45,11 +40,11 @@ func (c *cursor) section(id byte) {
 	case sectionStart, sectionDataCount:
 		c.u32()
 	case sectionElement:
-		left := uint32(maxElements)
-		c.entries(func() { c.element(&left) })
+		elements := budget(maxWords)
+		c.entries(func() { c.element(&elements) })
 	case sectionCode:
-		left := uint64(maxLocals)
-		c.entries(func() { c.inside(func(body *cursor) { body.function(&left) }) })
+		locals := budget(maxWords)
+		c.entries(func() { c.inside(func(body *cursor) { body.function(&locals) }) })
 	case sectionData:
 		c.entries(c.data)
 	default:
@@ -57,25 +52,33 @@ func (c *cursor) section(id byte) {
 	}
 }
 
-// list reads a vector: its length, and as many times what entry reads.
-func (c *cursor) list(entry func()) {
-	for n := c.count(); n > 0 && c.err == nil; n-- {
+// budget is what is left of a bound that the vectors of a section have together.
+type budget uint64
+
+func (c *cursor) spend(from *budget, n uint64) {
+	if n > uint64(*from) {
+		c.fail(fmt.Errorf("it has %d entries over what there may be together", n-uint64(*from)))
+		return
+	}
+	*from -= budget(n)
+}
+
+// list reads a vector: its length, which it spends, and as many times what entry reads.
+func (c *cursor) list(from *budget, entry func()) {
+	n := c.count()
+	c.spend(from, uint64(n))
+	for ; n > 0 && c.err == nil; n-- {
 		entry()
 	}
 }
 
 // entries reads the vector that a section is.
 func (c *cursor) entries(entry func()) {
-	n := c.count()
-	if n > maxEntries {
-		c.fail(errEntries)
-	}
-	for ; n > 0 && c.err == nil; n-- {
-		entry()
-	}
+	left := budget(maxEntries)
+	c.list(&left, entry)
 }
 
-// inside reads a length and has read read as many bytes, all of them.
+// inside reads a length and has read take as many bytes, all of them.
 func (c *cursor) inside(read func(*cursor)) {
 	in := cursor{b: c.take(c.u32())}
 	if c.err != nil {
@@ -97,7 +100,8 @@ func (c *cursor) custom() {
 		c.b = nil
 		return
 	}
-	names := func(c *cursor) { c.list(func() { c.u32(); c.name() }) }
+	left := budget(maxWords)
+	names := func(c *cursor) { c.list(&left, func() { c.u32(); c.name() }) }
 	for len(c.b) > 0 && c.err == nil {
 		id := c.byte()
 		c.inside(func(c *cursor) {
@@ -107,7 +111,7 @@ func (c *cursor) custom() {
 			case 1: // of functions
 				names(c)
 			case 2: // of locals, for each function
-				c.list(func() { c.u32(); names(c) })
+				c.list(&left, func() { c.u32(); names(c) })
 			default:
 				c.b = nil
 			}
@@ -116,31 +120,29 @@ func (c *cursor) custom() {
 }
 
 // types reads a function type, or several that refer to each other: wazero takes these without being asked to.
-func (c *cursor) types(left *int) {
-	n, form := uint32(1), c.byte()
-	group := form == 0x4e
-	if group {
-		n = c.count()
+func (c *cursor) types(left, params *budget) {
+	form := c.byte()
+	if form == 0x4e {
+		c.list(left, func() { c.funcType(c.byte(), params) })
+		return
 	}
-	for ; n > 0 && c.err == nil; n-- {
-		if group {
-			form = c.byte()
-		}
-		if form != 0x60 {
-			c.fail(fmt.Errorf("a type of the form %#x is not taken", form))
-		}
-		for range 2 { // parameters, results
-			of := c.count()
-			if of > maxParams {
-				c.fail(fmt.Errorf("a type has %d parameters or results, there may be %d", of, maxParams))
+	c.spend(left, 1)
+	c.funcType(form, params)
+}
+
+// funcType reads what follows the first byte of a function type (5.3.3).
+func (c *cursor) funcType(form byte, left *budget) {
+	if form != 0x60 {
+		c.fail(fmt.Errorf("a type of the form %#x is not taken", form))
+	}
+	for range 2 { // parameters, results
+		n := 0
+		c.list(left, func() {
+			if n++; n > maxParams {
+				c.fail(fmt.Errorf("a type has over %d parameters or results", maxParams))
 			}
-			for ; of > 0 && c.err == nil; of-- {
-				c.valueType()
-			}
-		}
-		if *left--; *left < 0 {
-			c.fail(errEntries)
-		}
+			c.valueType()
+		})
 	}
 }
 
@@ -198,7 +200,7 @@ func (c *cursor) signed(bits int) {
 }
 
 // element reads a segment of elements (5.5.12): bits of its kind say which parts it has.
-func (c *cursor) element(left *uint32) {
+func (c *cursor) element(left *budget) {
 	const (
 		notActive = 1 << iota // else it has an offset,
 		explicit              // and a table if it is explicit
@@ -221,38 +223,27 @@ func (c *cursor) element(left *uint32) {
 	default:
 		c.byte() // the kind of its entries: functions
 	}
-	n := c.count()
-	if n > *left {
-		c.fail(fmt.Errorf("there are too many elements, there may be %d together", maxElements))
-		return
-	}
-	*left -= n
-	for ; n > 0 && c.err == nil; n-- {
+	c.list(left, func() {
 		if kind&constants != 0 {
 			c.constant()
 		} else {
 			c.u32()
 		}
-	}
+	})
 }
 
 // function reads the locals of a function (5.5.13), which wazero lays out one by one, and skips its instructions: they
 // declare no length that is allocated.
-func (c *cursor) function(left *uint64) {
+func (c *cursor) function(left *budget) {
 	var locals uint64
-	c.list(func() {
+	for n := c.count(); n > 0 && c.err == nil; n-- { // groups of locals, each of a type
 		locals += uint64(c.u32())
 		c.valueType()
-	})
+	}
 	if locals > maxFuncLocals {
 		c.fail(fmt.Errorf("a function has %d locals, there may be %d", locals, maxFuncLocals))
-		return
 	}
-	if locals > *left {
-		c.fail(fmt.Errorf("its functions have too many locals, there may be %d together", maxLocals))
-		return
-	}
-	*left -= locals
+	c.spend(left, locals)
 	c.b = nil
 }
 

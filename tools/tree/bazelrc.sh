@@ -4,6 +4,10 @@ set -eu
 here=$1 modules=$2 wine=$3
 cat <<END
 # Written by tools/bazel for this machine, anew at each call. Never committed.
+# The server lives on in the tree that it was started in. Another tree, or another
+# way into it, must not find the old one: this only makes Bazel start a new one.
+startup --host_jvm_args=-Dlola.tree=${LOLA_TREE##*/}-$(sha256sum "$here/enter.sh" | cut -c1-12)
+
 common --lockfile_mode=off
 common --check_direct_dependencies=off
 common --registry=file://$here/registry

@@ -1,8 +1,8 @@
 #!/bin/sh
 # wine-run.sh EXE [ARG...]: runs a Windows program in the tree $LOLA_WINE_TREE.
-# wine-run.sh --begin: makes the folder where wine keeps its state, for one run.
-# wine-run.sh --end: ends the server that its programs left, and no other, and
-# removes the folder.
+# wine-run.sh --begin: makes the folder where wine keeps its state and starts its
+# server, for one run.
+# wine-run.sh --end: ends that server, and no other, and removes the folder.
 #
 # In the build tree it goes by the name of wine, so that .bazelrc says the same
 # for everybody: --run_under=wine.
@@ -21,7 +21,9 @@ LOLA_KEEP=$(cat /run/lola/keep 2>/dev/null || pwd -P)
 # wine wants a home, which a test has not.
 HOME=$WINEPREFIX
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
+# File names beyond ASCII need a locale that has them.
 export LOLA_PWD LOLA_KEEP WINEPREFIX HOME PATH WINEDEBUG=-all XDG_RUNTIME_DIR=/tmp
+export LC_ALL=C.UTF-8
 # Debian's wine 10 aborts ("free(): invalid pointer") when it is set.
 unset TMPDIR
 
@@ -40,9 +42,10 @@ in_tree() {
 
 case ${1-} in
 --begin)
-    # The server opens files for its programs, and this one sees too few: wait
-    # for its end, and let the first test start another.
-    in_tree sh -c 'wine wineboot --init && wineserver --wait'
+    # The server is started here and not by the first test: Bazel ends what a
+    # test leaves behind, and the other tests would wait for it for ever. It
+    # opens files for all programs, so it has to see what enter.sh keeps visible.
+    in_tree sh -c 'wineserver --persistent && wine wineboot --init'
     ;;
 --end)
     in_tree sh -c 'wineserver --kill; wineserver --wait' || true

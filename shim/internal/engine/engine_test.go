@@ -322,6 +322,10 @@ var regressions = []struct{ id, module, broke string }{
 		"20_custom_name_of_4_GiB", "\x00asm\x01\x00\x00\x00\x00\x05\xff\xff\xff\xff\x0f",
 		"wazero allocated the name that a custom section declares before it looked for its bytes, and the process died of it",
 	},
+	{
+		"21_call_of_a_function_without_type", "\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x03\x02\x00\x05\x0a\x09\x02\x04\x00\x10\x01\x0b\x02\x00\x0b",
+		"wazero panicked: it looked for the type of the function that is called before it checked that there is such a type",
+	},
 }
 
 func TestRegressions(t *testing.T) {

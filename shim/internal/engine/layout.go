@@ -23,6 +23,7 @@ const (
 // layout is what must be known of a module before wazero gets to see it: its imports, of which wazero tells functions and
 // memories only, and the sizes that it allocates to begin with.
 type layout struct {
+	types                uint32 // of functions
 	imports              []importEntry
 	memoryMin, memoryMax uint64 // pages; memoryMax 0: not said
 	memories             int    // memories of its own
@@ -90,7 +91,7 @@ func readLayout(module []byte) (l layout, err error) {
 		}
 		switch id {
 		case sectionImport:
-			body.entries(func() { l.imports = append(l.imports, body.importEntry()) })
+			body.entries(func() { l.imports = append(l.imports, body.importEntry(l.types)) })
 		case sectionTable:
 			if l.tableTo > 0 {
 				return l, errors.New("it has two sections of tables")
@@ -110,7 +111,7 @@ func readLayout(module []byte) (l layout, err error) {
 				l.memories++
 			})
 		default:
-			body.section(id)
+			body.section(id, &l.types)
 		}
 		if body.err == nil && len(body.b) > 0 {
 			body.err = errAfter
@@ -236,11 +237,11 @@ func (l layout) boundTables(module []byte) []byte {
 	return slices.Concat(module[:l.tableFrom], section, body, module[l.tableTo:])
 }
 
-func (c *cursor) importEntry() importEntry {
+func (c *cursor) importEntry(types uint32) importEntry {
 	e := importEntry{module: c.name(), name: c.name(), kind: c.byte()}
 	switch e.kind {
 	case 0:
-		c.u32()
+		c.typeIndex(types)
 	case 1:
 		c.table()
 	case 2:

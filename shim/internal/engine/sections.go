@@ -24,15 +24,16 @@ const (
 var errAfter = errors.New("it has bytes after its last entry")
 
 // section reads the sections of which nothing but the lengths matters.
-func (c *cursor) section(id byte) {
+func (c *cursor) section(id byte, types *uint32) {
 	switch id {
 	case sectionCustom:
 		c.custom()
 	case sectionType:
-		types, params := budget(maxEntries), budget(maxWords)
-		c.entries(func() { c.types(&types, &params) })
+		left, params := budget(maxEntries), budget(maxWords)
+		c.entries(func() { c.types(&left, &params) })
+		*types = uint32(maxEntries - left)
 	case sectionFunction:
-		c.entries(func() { c.u32() })
+		c.entries(func() { c.typeIndex(*types) })
 	case sectionGlobal:
 		c.entries(func() { c.globalType(); c.constant() })
 	case sectionExport:
@@ -49,6 +50,13 @@ func (c *cursor) section(id byte) {
 		c.entries(c.data)
 	default:
 		c.fail(errors.New("no section of this kind is taken"))
+	}
+}
+
+// typeIndex reads which of the module's types a function has. wazero looks there for the sake of a call before it checks it.
+func (c *cursor) typeIndex(types uint32) {
+	if i := c.u32(); c.err == nil && i >= types {
+		c.fail(fmt.Errorf("a function is of type %d, there are %d", i, types))
 	}
 }
 

@@ -48,4 +48,4 @@ echo 'startup --server_javabase=/usr/lib/jvm/default-java' >>"$root/etc/bazel/ba
 # The tree has no wine; a Windows program is run in the tree that has (wine.sh).
 ln -s /run/lola/wine "$root/usr/bin/wine"
 
-chroot "$root" sh -c 'bazel --version; rustc --version; wasm-ld --version'
+echo "bazel $(cat "$root/usr/share/bazel/build-label.txt"), $(chroot "$root" rustc --version)"

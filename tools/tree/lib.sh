@@ -36,7 +36,7 @@ discard() {
 }
 
 # once NAME RECIPE [ARG...]: prints the folder that `sh RECIPE FOLDER ARG...`
-# made, making it if need be. Its name ends in a digest of the recipe and its
+# made, making it if need be. The last line of a recipe says what it made. Its name ends in a digest of the recipe and its
 # arguments, so a changed recipe gets a new folder and never half of an old one.
 once() {
     name=$1 recipe=$2
@@ -56,6 +56,7 @@ once() {
                 die "could not make the $name tree (the whole log is $LOLA_BUILD_ROOT/$name.log)"
             }
             mv "$made.part" "$made"
+            say "made it: $(tail -n 1 "$LOLA_BUILD_ROOT/$name.log")"
         ) 9>"$LOLA_BUILD_ROOT/$name.lock" || return 1
     fi
     echo "$made"

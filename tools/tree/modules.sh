@@ -19,3 +19,4 @@ touch "$dir/gazelle/v2/go.sum"
 find "$dir" -name '*.sh' -exec chmod +x {} +
 
 cp "$(fetched "golang.org/toolchain@v0.0.1-go$go_version.$(go env GOHOSTOS)-$(go env GOHOSTARCH)" Zip)" "$dir/distdir/"
+echo "rules_go $RULES_GO, gazelle $GAZELLE, go $go_version"

@@ -16,4 +16,4 @@ mmdebstrap --mode=root --variant=apt \
     --dpkgopt=force-unsafe-io \
     --include=wine,wine64,mount \
     trixie "$root" "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main"
-chroot "$root" wine --version
+echo "wine $(chroot "$root" dpkg-query --show --showformat '${Version}' wine)"

@@ -2,11 +2,12 @@
 // targets, and a target that ran one test looks like one that ran a thousand.
 //
 //	bazel test //... --build_event_json_file=native.json
-//	count native=native.json arm64=arm64.json
+//	count native=native.json
 //
 // prints a line for each run and, last, "N passed, N failed". It reads which
 // targets ran from the event file and what they ran from their XML reports, so
-// reports that an earlier run left behind do not count. A target that was to run
+// reports that an earlier run left behind do not count. Count a run before the
+// next one: Bazel writes each platform's reports in the same place. A target that was to run
 // and did not (it does not compile, say) is one failure. It exits with status 1
 // if anything failed.
 //

@@ -13,14 +13,18 @@ import (
 )
 
 // Dir is one opened directory beneath a root. Its methods take plain names and never follow a link.
-type Dir struct{ f *os.File }
+type Dir struct {
+	f    *os.File
+	tree *tree
+	rel  string // its path beneath the root, "" for the root itself: for messages and hooks, never opened
+}
 
-func openTop(path string) (*Dir, error) {
+func openTop(path string, t *tree) (*Dir, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{os.NewFile(uintptr(fd), path)}, nil
+	return &Dir{f: os.NewFile(uintptr(fd), path), tree: t}, nil
 }
 
 func (d *Dir) fd() int { return int(d.f.Fd()) }
@@ -32,14 +36,19 @@ func (d *Dir) dup() (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %q again: %w", d.f.Name(), err)
 	}
-	return &Dir{os.NewFile(uintptr(fd), d.f.Name())}, nil
+	return &Dir{f: os.NewFile(uintptr(fd), d.f.Name()), tree: d.tree, rel: d.rel}, nil
 }
 
 // Close closes the directory.
 func (d *Dir) Close() error { return d.f.Close() }
 
 // Sync makes the directory's entries durable (fsync(2)).
-func (d *Dir) Sync() error { return d.f.Sync() }
+func (d *Dir) Sync() error {
+	if err := d.tree.before(Op{Kind: OpSyncDir, Path: d.rel}); err != nil {
+		return &fs.PathError{Op: "sync", Path: d.rel, Err: err}
+	}
+	return d.f.Sync()
+}
 
 // OpenDir opens a subdirectory.
 func (d *Dir) OpenDir(name string) (*Dir, error) {
@@ -56,7 +65,7 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 		}
 		return nil, err
 	}
-	return &Dir{os.NewFile(uintptr(fd), name)}, nil
+	return &Dir{f: os.NewFile(uintptr(fd), name), tree: d.tree, rel: d.beneath(name)}, nil
 }
 
 // Stat tells what lies at name; nothing there is no error.
@@ -72,7 +81,10 @@ func (d *Dir) Stat(name string) (Info, error) {
 	if err != nil {
 		return Info{}, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
-	return Info{Exists: true, Type: typeOf(uint32(st.Mode)), Mode: abi.Mode(st.Mode) & abi.ModeMask, Size: st.Size}, nil
+	return Info{
+		Exists: true, Type: typeOf(uint32(st.Mode)), Mode: abi.Mode(st.Mode) & abi.ModeMask, Size: st.Size,
+		Links: uint64(st.Nlink), id: identity{dev: uint64(st.Dev), ino: st.Ino},
+	}, nil
 }
 
 func typeOf(mode uint32) fs.FileMode {
@@ -127,27 +139,70 @@ func (d *Dir) Open(name string) (*os.File, error) {
 }
 
 // Create makes a new file and opens it for writing, with mode whatever the umask. Something there is [fs.ErrExist].
-func (d *Dir) Create(name string, mode abi.Mode) (*os.File, error) {
-	if err := checkName(name); err != nil {
-		return nil, err
-	}
+func (d *Dir) Create(name string, mode abi.Mode) (*File, error) {
+	return d.newFile(name, mode, func() (*os.File, error) {
+		f, err := d.openFile(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.Chmod(fs.FileMode(mode & abi.ModeMask)); err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
+	})
+}
+
+// Append opens a file for writing at its end and makes it, 0600, if it is missing. Anything but a regular file that has no
+// other name is refused, and never waited on.
+func (d *Dir) Append(name string) (*File, error) {
+	return d.newFile(name, 0o600, func() (*os.File, error) {
+		f, err := d.openFile(name, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NONBLOCK)
+		if err != nil {
+			return nil, err
+		}
+		var st unix.Stat_t
+		if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+			f.Close()
+			return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
+		}
+		if t := typeOf(uint32(st.Mode)); t != 0 || st.Nlink != 1 {
+			f.Close()
+			if t == 0 {
+				return nil, &LinkError{Path: name, Kind: "file with other names"}
+			}
+			return nil, &LinkError{Path: name, Kind: kindOf(t)}
+		}
+		return f, nil
+	})
+}
+
+func (d *Dir) openFile(name string, flags int) (*os.File, error) {
 	fd, err := eintr(func() (int, error) {
-		return unix.Openat(d.fd(), name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		return unix.Openat(d.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	})
 	if err != nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
-	f := os.NewFile(uintptr(fd), name)
-	if err := f.Chmod(fs.FileMode(mode & abi.ModeMask)); err != nil {
-		f.Close()
-		return nil, err
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// Readlink returns what the symlink name says.
+func (d *Dir) Readlink(name string) (string, error) {
+	if err := checkName(name); err != nil {
+		return "", err
 	}
-	return f, nil
+	b := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(d.fd(), name, b)
+	if err != nil {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
+	}
+	return string(b[:n]), nil
 }
 
 // Mkdir makes a directory; the umask applies.
 func (d *Dir) Mkdir(name string, mode abi.Mode) error {
-	if err := checkName(name); err != nil {
+	if err := d.change(OpMkdir, name, mode&abi.ModeMask); err != nil {
 		return err
 	}
 	if err := unix.Mkdirat(d.fd(), name, uint32(mode&abi.ModeMask)); err != nil {
@@ -170,32 +225,36 @@ func (d *Dir) MkdirExact(name string, mode abi.Mode) error {
 	if err != nil {
 		return err
 	}
+	if err := d.change(OpChmod, name, mode&abi.ModeMask); err != nil {
+		return err
+	}
 	special := info.Mode() & (fs.ModeSetgid | fs.ModeSticky) // what the parent hands down
 	return sub.f.Chmod(fs.FileMode(mode&abi.ModeMask) | special)
 }
 
 // Rename moves the entry name to newName in the directory to, replacing a file that is there (renameat(2)).
 func (d *Dir) Rename(name string, to *Dir, newName string) error {
-	if err := checkName(name); err != nil {
+	if err := d.changeBoth(OpRename, name, to, newName); err != nil {
 		return err
 	}
-	if err := checkName(newName); err != nil {
-		return err
-	}
-	if err := unix.Renameat(d.fd(), name, to.fd(), newName); err != nil {
+	if err := d.rename(name, to, newName); err != nil {
 		return &os.LinkError{Op: "rename", Old: name, New: newName, Err: err}
 	}
 	return nil
 }
 
+func (d *Dir) rename(name string, to *Dir, newName string) error {
+	return unix.Renameat(d.fd(), name, to.fd(), newName)
+}
+
 // Remove removes a file or link.
-func (d *Dir) Remove(name string) error { return d.unlink(name, 0) }
+func (d *Dir) Remove(name string) error { return d.unlink(OpRemove, name, 0) }
 
 // Rmdir removes an empty directory.
-func (d *Dir) Rmdir(name string) error { return d.unlink(name, unix.AT_REMOVEDIR) }
+func (d *Dir) Rmdir(name string) error { return d.unlink(OpRmdir, name, unix.AT_REMOVEDIR) }
 
-func (d *Dir) unlink(name string, flags int) error {
-	if err := checkName(name); err != nil {
+func (d *Dir) unlink(kind OpKind, name string, flags int) error {
+	if err := d.change(kind, name, 0); err != nil {
 		return err
 	}
 	if err := unix.Unlinkat(d.fd(), name, flags); err != nil {

@@ -2,6 +2,8 @@ package root
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 
 	"golang.org/x/sys/windows"
 )
@@ -19,3 +21,11 @@ func (r *Root) Identity() (string, error) {
 	}
 	return fmt.Sprintf("%d:%d:%d", info.VolumeSerialNumber, info.FileIndexHigh, info.FileIndexLow), nil
 }
+
+// identity tells files and directories apart whatever their names.
+type identity struct{ info fs.FileInfo }
+
+func (i identity) same(info fs.FileInfo) bool { return i.info != nil && os.SameFile(i.info, info) }
+
+// CheckOwner accepts every root: who may write to it is said by access lists, which this version does not read.
+func (r *Root) CheckOwner() error { return nil }

@@ -50,8 +50,8 @@ func (d *Dir) RemoveTree(name string) error {
 	return first
 }
 
-// renameAbsent renames if nothing lies at the new name. It looks first, so what appears in between is replaced.
-func (d *Dir) renameAbsent(name string, to *Dir, newName string) error {
+// moveLooking moves an entry if nothing lies at the new name. It looks first, so what appears in between is replaced.
+func (d *Dir) moveLooking(name string, to *Dir, newName string, rename func() error) error {
 	info, err := to.Stat(newName)
 	if err != nil {
 		return err
@@ -59,5 +59,5 @@ func (d *Dir) renameAbsent(name string, to *Dir, newName string) error {
 	if info.Exists {
 		return &os.LinkError{Op: "rename", Old: name, New: newName, Err: fs.ErrExist}
 	}
-	return d.Rename(name, to, newName)
+	return rename()
 }

@@ -7,11 +7,15 @@
 //	defer r.Close()
 //	info, err := r.Stat(".claude/skills/doctor/SKILL.md")
 //
-// On Unix a directory is a file descriptor and each step is an "at" call that does not follow links. Elsewhere it is
-// [os.Root] beneath the first directory, with the identity of each step compared before and after it is opened; a rename
-// there names both ends beneath the root again, so a swap at that instant can still move a file to another place inside
-// the root, never outside. Paths must have been checked in form (host/plan); this package refuses what could leave the
-// root in any case. Ownership rules and openat2 join it with the plan engine.
+// On Unix a directory is a file descriptor and each step is an "at" call that does not follow links; Linux opens a
+// directory however deep in one call (openat2(2), RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS) and walks
+// where the kernel refuses that. Elsewhere it is [os.Root] beneath the first directory, with the identity of each step
+// compared before and after it is opened; os.Root alone would follow a link that stays inside. A rename there names both
+// ends beneath the root again, so a swap at that instant can still move a file to another place inside the root, never
+// outside.
+//
+// Paths must have been checked in form (host/plan); this package refuses what could leave the root in any case. FIFOs,
+// devices and sockets are never opened and never waited on. It does not lock, and it does not judge what may be changed.
 package root
 
 import (
@@ -36,7 +40,10 @@ type Root struct {
 
 // Open opens the directory at path, which may itself be reached through links: the user named it. [Root.Path] is what it
 // resolved to.
-func Open(path string) (*Root, error) {
+func Open(path string) (*Root, error) { return OpenHooked(path, nil) }
+
+// OpenHooked is [Open] with a hook that is told of every change beneath the root; nil: nobody is.
+func OpenHooked(path string, h Hook) (*Root, error) {
 	if path == "" { // it would be the working directory: what an unset variable in a script must not mean
 		return nil, errors.New("opening a root: the path is empty")
 	}
@@ -47,7 +54,7 @@ func Open(path string) (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the root %q: %w", path, err)
 	}
-	dir, err := openTop(real)
+	dir, err := openTop(real, &tree{path: real, hook: h})
 	if err != nil {
 		return nil, fmt.Errorf("opening the root %q: %w", path, err)
 	}
@@ -90,6 +97,12 @@ func (r *Root) Walk(dir string, make bool) (d *Dir, made []string, err error) {
 	if dir == "" || dir == "." {
 		return d, nil, nil
 	}
+	if checkNames(dir) == nil {
+		if next, err := d.openBeneath(dir); err == nil {
+			d.Close()
+			return next, nil, nil
+		}
+	} // else the walk says which component it is, and makes what is missing
 	walked := ""
 	for name := range strings.SplitSeq(dir, "/") {
 		walked = join(walked, name)
@@ -131,7 +144,13 @@ type Info struct {
 	Type   fs.FileMode // fs.ModeType bits; 0: a regular file
 	Mode   abi.Mode    // permission bits; on Windows 0666 or 0444 as Go tells them
 	Size   int64
+	Links  uint64 // names that the file has; 1 where that is not told
+	id     identity
 }
+
+// Same reports whether what lies there is the file or directory that info describes, whatever its name. Nothing is the same
+// as nothing.
+func (i Info) Same(info fs.FileInfo) bool { return i.Exists && info != nil && i.id.same(info) }
 
 // Regular reports whether a regular file is there.
 func (i Info) Regular() bool { return i.Exists && i.Type == 0 }
@@ -216,6 +235,15 @@ func join(dir, name string) string {
 		return name
 	}
 	return dir + "/" + name
+}
+
+func checkNames(path string) error {
+	for name := range strings.SplitSeq(path, "/") {
+		if err := checkName(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkName refuses what is no plain file name, whatever the caller checked before.

@@ -331,7 +331,7 @@ func TestCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.WriteString("text")
+	_, err = f.Write([]byte("text"))
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}

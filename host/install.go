@@ -67,7 +67,7 @@ func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if p.checked, err = plan.Check(p.root, h.limits, append(proposals, stale)...); err != nil {
+	if p.checked, err = plan.Check(p.root, plan.Options{Limits: h.limits}, append(proposals, stale)...); err != nil {
 		return nil, err
 	}
 	if err := p.checkOwners(mod.Name); err != nil {

@@ -59,7 +59,7 @@ func (h *Host) Uninstall(_ context.Context, u Uninstall) (_ *Pending, err error)
 	if err != nil {
 		return nil, err
 	}
-	if p.checked, err = plan.Check(p.root, h.limits, removal); err != nil {
+	if p.checked, err = plan.Check(p.root, plan.Options{Limits: h.limits}, removal); err != nil {
 		return nil, err
 	}
 	p.describe(u.Module)

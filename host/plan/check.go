@@ -13,12 +13,12 @@ import (
 	"github.com/lola-ext/lola/host/root"
 )
 
-// Check judges the proposals as one transaction beneath r. lim must be resolved. It changes nothing and reads every file
+// Check judges the proposals as one transaction beneath r. It changes nothing and reads every file
 // that the plans would replace or remove. The error is a *[RefusedError], or one that says why the root cannot be read.
 //
 // Equal writes of several proposals become one step with several owners.
-func Check(r *root.Root, lim abi.Limits, proposals ...Proposal) (Checked, error) {
-	j := judge{root: r, lim: lim, proposals: proposals}
+func Check(r *root.Root, o Options, proposals ...Proposal) (Checked, error) {
+	j := judge{root: r, lim: o.Limits, proposals: proposals}
 	for i := range proposals {
 		j.proposal(i)
 	}

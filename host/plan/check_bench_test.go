@@ -37,7 +37,7 @@ func BenchmarkCheck(b *testing.B) {
 				p := installs(b, "x", in...)
 				b.ReportAllocs()
 				for b.Loop() {
-					_, _ = plan.Check(r, lim, p)
+					_, _ = plan.Check(r, plan.Options{Limits: lim}, p)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/intent")
 			})

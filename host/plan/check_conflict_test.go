@@ -203,7 +203,7 @@ func TestConflictsAgainstModel(t *testing.T) {
 				owners[w.Path] = append(owners[w.Path], fmt.Sprint(a.plan))
 			}
 		}
-		c, err := plan.Check(r, lim, proposals...)
+		c, err := plan.Check(r, plan.Options{Limits: lim}, proposals...)
 		if (err != nil) != conflict {
 			t.Fatalf("seed %d: %v: Check says %v, the model says conflict: %v", seed, plans, err, conflict)
 		}

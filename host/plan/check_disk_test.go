@@ -72,7 +72,7 @@ func list(t *testing.T, dir string) string {
 // TestStepsAreTheCallers: a caller that spoils its slice spoils nobody else's.
 func TestStepsAreTheCallers(t *testing.T) {
 	r := openTree(t, map[string]string{"a": "old"})
-	c, err := plan.Check(r, limits(t, abi.Limits{}), installs(t, "x", write("a", "old"), write("b", "")))
+	c, err := plan.Check(r, plan.Options{Limits: limits(t, abi.Limits{})}, installs(t, "x", write("a", "old"), write("b", "")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -214,7 +214,7 @@ func TestFindingsAreBounded(t *testing.T) {
 		intents[i] = write(fmt.Sprintf("/%d/../nul./x~1/a:\\\x01\u202e", i), "")
 	}
 	p := installs(t, "x", intents...)
-	_, err := plan.Check(r, limits(t, abi.Limits{}), p)
+	_, err := plan.Check(r, plan.Options{Limits: limits(t, abi.Limits{})}, p)
 	refused, ok := err.(*plan.RefusedError)
 	if !ok || len(refused.Findings) != plan.MaxFindings || !refused.Truncated {
 		t.Fatalf("Check: %.200v, want %d findings and the word that there are more", err, plan.MaxFindings)
@@ -223,7 +223,7 @@ func TestFindingsAreBounded(t *testing.T) {
 		t.Errorf("the error %q does not say that there are more", err)
 	}
 	p.Plan.Intents = intents[:10]
-	if _, err := plan.Check(r, limits(t, abi.Limits{}), p); err.(*plan.RefusedError).Truncated {
+	if _, err := plan.Check(r, plan.Options{Limits: limits(t, abi.Limits{})}, p); err.(*plan.RefusedError).Truncated {
 		t.Error("a short list of findings is called truncated")
 	}
 }
@@ -247,7 +247,7 @@ func TestLongGrantsInMessages(t *testing.T) {
 
 // TestRefusedErrorNames: the error names the extension, the rule and how many more there are.
 func TestRefusedErrorNames(t *testing.T) {
-	_, err := plan.Check(openTree(t, nil), limits(t, abi.Limits{}), installs(t, "cursor", write("/a", "")))
+	_, err := plan.Check(openTree(t, nil), plan.Options{Limits: limits(t, abi.Limits{})}, installs(t, "cursor", write("/a", "")))
 	for _, part := range []string{"cursor", plan.RulePathAbsolute, "1 more"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("the error is %q, want %q in it", err, part)

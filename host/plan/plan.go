@@ -3,7 +3,7 @@
 // A plan is a set, accepted whole or refused whole. [Check] holds every intent against the rules of paths, against what the
 // kind of extension may do, against its grant and against what lies in the root now:
 //
-//	checked, err := plan.Check(root, limits, proposals...)
+//	checked, err := plan.Check(root, plan.Options{Limits: limits}, proposals...)
 //	var refused *plan.RefusedError
 //	if errors.As(err, &refused) { /* every finding, in a fixed order */ }
 //
@@ -17,6 +17,7 @@ package plan
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/lola-ext/lola/abi"
@@ -77,31 +78,83 @@ func (e *RefusedError) Error() string {
 	return b.String()
 }
 
+// Options is what Check is told beside the proposals. The zero value, with resolved limits, is the strictest: nothing in the
+// root counts as installed, no link is followed.
+type Options struct {
+	Limits abi.Limits // resolved
+	// Installed tells what lola put at a path of this root, directories that it made included. Nil: nothing anywhere.
+	Installed func(path string) (Installed, bool)
+	// Folder is the name of the assistant's folder that is the root in user scope, as ".claude": what is guarded beneath a
+	// project is guarded there too. Empty: the root is a project.
+	Folder string
+	// Follow are links that the user admitted by name: what lies at or beneath one is judged, shown and done at the path that
+	// the link stands for, if that lies inside the root and passes no further link.
+	Follow []string
+	// Protected are files and directories that no plan may reach by whatever name: LOLA_HOME, the running program.
+	Protected []fs.FileInfo
+}
+
+// Installed is what lola put at a path, as it put it.
+type Installed struct {
+	Dir    bool // a directory that was made; the other fields say nothing
+	Digest abi.Digest
+	Mode   abi.Mode
+	Module string
+}
+
 // Action is what is done at one path.
 type Action string
 
 // The actions.
 const (
-	Create Action = "create" // nothing was there
+	Create Action = "create" // nothing was there, or it goes with a directory that the same plan removes
 	Update Action = "update" // a file was there, with other bytes or another mode
 	Keep   Action = "keep"   // the same file is there: nothing to do
-	Remove Action = "remove" // a file was there and goes
+	Remove Action = "remove" // a file or a directory was there and goes
+	Move   Action = "move"   // a file or a directory goes from Path to To
+	Fetch  Action = "fetch"  // a file is to come from elsewhere
+	Clone  Action = "clone"  // a directory is to come from elsewhere
 )
 
 // Step is one judged effect. A write of what is there already is a step too ([Keep]), so that its path has an owner.
+//
+// Steps are done in the order of [Action]s Remove, Move, then the others; a path can have one of Remove with Dir and one of
+// Create.
 type Step struct {
 	Action  Action
 	Path    string
-	Mode    abi.Mode    // the mode after the step; not for Remove
-	Content abi.Content // the bytes after the step; nil for Remove
+	To      string      // of Move: the new path
+	Dir     bool        // of Remove and Move: it is a directory
+	Mode    abi.Mode    // the mode after the step; of Create, Update and Keep
+	Content abi.Content // the bytes after the step; of Create, Update and Keep
 	Owners  []string    // the extensions that asked for it, in the order of the proposals
-	Before  Before      // what Check saw at Path
+	Before  Before      // what Check saw at Path; of a Create beneath a removed directory: nothing
+	Tree    []root.Node // what Check saw beneath Path, of a directory
+	Remote  *Remote     // of Fetch and Clone
+	// Guarded are the paths that appear, move or vanish with the step and that other programs obey without being asked.
+	Guarded []Guarded
+	// Foreign are the reasons for which the step needs consent.
+	Foreign []Foreign
+}
+
+// Guarded is a path that other programs obey without being asked.
+type Guarded struct{ Path, Why string }
+
+// Foreign is a change of something that lola did not put there, or that was changed since.
+type Foreign struct{ Path, Why string }
+
+// Remote is what comes from elsewhere.
+type Remote struct {
+	URL    string     // of the file or the repository
+	Ref    string     // of a repository
+	Intent abi.Intent // the [abi.Fetch] or [abi.Clone] that asks for it
 }
 
 // Before is what lay at a path when it was checked.
 type Before struct {
 	root.Info
 	Digest abi.Digest // of a regular file
+	Link   string     // what a symlink says, where the step replaces one
 }
 
 // Checked is a set of plans that was judged and accepted. The zero value does nothing. It is bound to the root that it was

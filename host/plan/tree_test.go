@@ -59,7 +59,7 @@ func write(path, text string) abi.Write {
 // findings or steps, never both.
 func findings(t testing.TB, r *root.Root, lim abi.Limits, proposals ...plan.Proposal) []plan.Finding {
 	t.Helper()
-	c, err := plan.Check(r, lim, proposals...)
+	c, err := plan.Check(r, plan.Options{Limits: lim}, proposals...)
 	if err == nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func findings(t testing.TB, r *root.Root, lim abi.Limits, proposals ...plan.Prop
 // steps returns the steps of proposals that must be accepted.
 func steps(t testing.TB, r *root.Root, lim abi.Limits, proposals ...plan.Proposal) []plan.Step {
 	t.Helper()
-	c, err := plan.Check(r, lim, proposals...)
+	c, err := plan.Check(r, plan.Options{Limits: lim}, proposals...)
 	if err != nil {
 		t.Fatalf("Check: %v, want it accepted", err)
 	}

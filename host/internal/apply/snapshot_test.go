@@ -191,7 +191,7 @@ func check(t testing.TB, r *root.Root, intents ...abi.Intent) plan.Checked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := plan.Check(r, abi.DefaultLimits(), plan.Proposal{
+	c, err := plan.Check(r, plan.Options{Limits: abi.DefaultLimits()}, plan.Proposal{
 		Owner: "x", Kind: abi.KindTarget, Action: "install", Grant: everything, Plan: &abi.Plan{Intents: intents},
 	})
 	if err != nil {

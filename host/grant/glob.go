@@ -3,12 +3,17 @@ package grant
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
 
 // maxGlob bounds a pattern, in bytes: as long as the longest path that it could match.
 const maxGlob = 1024
+
+// wildcards are the characters that do not stand for themselves in a pattern.
+const wildcards = "*?["
 
 // Glob is a pattern over paths: doublestar without braces, case counted, anchored at both ends. "*", "?" and "[...]" match
 // within one component, "**" matches any number of whole components. The zero value matches nothing.
@@ -23,6 +28,10 @@ func ParseGlob(s string) (Glob, error) {
 		return bad("is empty")
 	case len(s) > maxGlob:
 		return bad(fmt.Sprintf("%d bytes, want at most %d", len(s), maxGlob))
+	case !utf8.ValidString(s):
+		return bad("is not valid UTF-8")
+	case strings.ContainsFunc(s, unseen):
+		return bad("holds a character that cannot be seen")
 	case strings.ContainsAny(s, "{}"):
 		return bad("braces are not supported; write one glob per alternative")
 	case strings.ContainsRune(s, '\\'):
@@ -44,9 +53,64 @@ func ParseGlob(s string) (Glob, error) {
 	return Glob{pattern: s}, nil
 }
 
+// unseen holds for characters that do not show, or do not show as themselves: a person reads a pattern before granting it.
+// No path that a plan may name has one.
+func unseen(r rune) bool {
+	switch {
+	case r < 0x80:
+		return r < ' ' || r == 0x7f
+	case r == 0x2800 || r == 0x1d159: // drawn as nothing: the blank Braille pattern, the musical null notehead
+		return true
+	}
+	return !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
 // Match reports whether the pattern matches the whole path.
 func (g Glob) Match(path string) bool {
 	return g.pattern != "" && doublestar.MatchUnvalidated(g.pattern, path)
+}
+
+// Literal reports whether the pattern has no wildcard: it matches one path, itself.
+func (g Glob) Literal() bool { return g.pattern != "" && !strings.ContainsAny(g.pattern, wildcards) }
+
+// Guarded reports whether the pattern names a guarded path, or, if it has wildcards, lies among guarded paths so that it
+// could match little else. The latter grants nothing; it is found by putting letters in the wildcards' places.
+func (g Glob) Guarded() (Guard, bool) {
+	if g.Literal() {
+		return Guarded(g.pattern)
+	}
+	return Guarded(g.sample())
+}
+
+// sample returns a path that the pattern matches, with an "x" for each wildcard, and for a class its first member.
+func (g Glob) sample() string {
+	var b strings.Builder
+	for i := 0; i < len(g.pattern); i++ {
+		switch c := g.pattern[i]; c {
+		case '*':
+			for i+1 < len(g.pattern) && g.pattern[i+1] == '*' {
+				i++
+			}
+			b.WriteByte('x')
+		case '?':
+			b.WriteByte('x')
+		case '[':
+			end := strings.IndexByte(g.pattern[i:], ']')
+			if end < 0 {
+				return b.String()
+			}
+			member := g.pattern[i+1 : i+end]
+			if member == "" || member[0] == '^' || member[0] == '!' {
+				member = "x"
+			}
+			r, _ := utf8.DecodeRuneInString(member)
+			b.WriteRune(r)
+			i += end
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // String returns the pattern.

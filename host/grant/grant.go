@@ -5,8 +5,9 @@
 //	set, err := grant.New([]string{".claude/skills/**"})
 //	set.MayWrite(".claude/skills/doctor/SKILL.md") // true
 //
-// The zero [Set] allows nothing. A grant says nothing about the form of a path: host/plan judges that first. Guarded paths,
-// reads and capabilities join this package with the plan engine; the printed form of a grant may change until then.
+// The zero [Set] allows nothing. What other programs execute or obey without being asked ([Guarded]) is granted by name only,
+// never by a wildcard. A grant says nothing about the form of a path: host/plan judges that first. The table of guarded paths
+// grows.
 package grant
 
 import (
@@ -43,15 +44,28 @@ func ForPaths(paths []string) Set {
 	return s
 }
 
-// MayWrite reports whether the set allows a file intent on path, a clean path relative to the root with slashes.
+// MayWrite reports whether the set allows a file intent on path, a clean path relative to the root with slashes. A guarded
+// path must be in the set literally; for any other a matching glob is enough.
 func (s Set) MayWrite(path string) bool {
+	if s.paths[path] {
+		return true
+	}
+	covered := false
 	for _, g := range s.writes {
-		if g.Match(path) {
+		if g.pattern == path && g.Literal() {
 			return true
 		}
+		covered = covered || g.Match(path)
 	}
-	return s.paths[path]
+	if !covered {
+		return false
+	}
+	_, guarded := s.Guarded(path)
+	return !guarded
 }
+
+// Guarded is [Guarded] for a path that is relative to the root that the set is for.
+func (s Set) Guarded(path string) (Guard, bool) { return Guarded(path) }
 
 // String lists the grants as a person reads them, one sentence.
 func (s Set) String() string {

@@ -148,6 +148,14 @@ func (d *Dir) Readlink(name string) (string, error) {
 	return d.dir.Readlink(name)
 }
 
+// Symlink makes a symlink that says target, which nobody looks at here.
+func (d *Dir) Symlink(target, name string) error {
+	if err := d.symlink(target, name); err != nil {
+		return err
+	}
+	return d.dir.Symlink(target, name)
+}
+
 // Mkdir makes a directory.
 func (d *Dir) Mkdir(name string, mode abi.Mode) error {
 	if err := d.change(OpMkdir, name, mode&abi.ModeMask); err != nil {

@@ -200,6 +200,17 @@ func (d *Dir) Readlink(name string) (string, error) {
 	return string(b[:n]), nil
 }
 
+// Symlink makes a symlink that says target, which nobody looks at here.
+func (d *Dir) Symlink(target, name string) error {
+	if err := d.symlink(target, name); err != nil {
+		return err
+	}
+	if err := unix.Symlinkat(target, d.fd(), name); err != nil {
+		return &fs.PathError{Op: "symlink", Path: name, Err: err}
+	}
+	return nil
+}
+
 // Mkdir makes a directory; the umask applies.
 func (d *Dir) Mkdir(name string, mode abi.Mode) error {
 	if err := d.change(OpMkdir, name, mode&abi.ModeMask); err != nil {

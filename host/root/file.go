@@ -84,3 +84,13 @@ func (d *Dir) changeBoth(kind OpKind, name string, to *Dir, newName string) erro
 	}
 	return nil
 }
+
+func (d *Dir) symlink(target, name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if err := d.tree.before(Op{Kind: OpSymlink, Path: d.beneath(name), Data: []byte(target)}); err != nil {
+		return &fs.PathError{Op: "symlink", Path: d.beneath(name), Err: err}
+	}
+	return nil
+}

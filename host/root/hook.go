@@ -27,6 +27,7 @@ const (
 	OpSyncDir  OpKind = "sync-dir" // entries of a directory become durable
 	OpSyncAll  OpKind = "sync-all" // everything on the file system becomes durable
 	OpMkdir    OpKind = "mkdir"    // a directory comes into being
+	OpSymlink  OpKind = "symlink"  // a symlink comes into being; Data is what it says
 	OpChmod    OpKind = "chmod"    // a directory's mode changes
 	OpRename   OpKind = "rename"   // an entry moves, replacing what is there
 	OpMove     OpKind = "move"     // an entry moves to where nothing is

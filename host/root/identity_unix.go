@@ -9,17 +9,20 @@ import (
 	"syscall"
 )
 
-// Identity names the root directory as the system knows it, whatever its path: device and inode number.
+// Identity names the root directory as the system knows it, for use together with its path: the inode number. The number of
+// the device would be another after a restart on some systems.
 func (r *Root) Identity() (string, error) {
 	st, ok := r.info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return "", fmt.Errorf("the identity of %q cannot be told", r.path)
 	}
-	return fmt.Sprintf("%d:%d", st.Dev, st.Ino), nil
+	return fmt.Sprintf("%d", st.Ino), nil
 }
 
 // identity tells files and directories apart whatever their names.
 type identity struct{ dev, ino uint64 }
+
+func (i identity) is(other identity) bool { return i == other }
 
 func (i identity) same(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)

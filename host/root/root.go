@@ -152,6 +152,9 @@ type Info struct {
 // as nothing.
 func (i Info) Same(info fs.FileInfo) bool { return i.Exists && info != nil && i.id.same(info) }
 
+// Is reports whether both are the same file or directory, whatever its name.
+func (i Info) Is(other Info) bool { return i.Exists && other.Exists && i.id.is(other.id) }
+
 // Regular reports whether a regular file is there.
 func (i Info) Regular() bool { return i.Exists && i.Type == 0 }
 

@@ -46,11 +46,13 @@ type Manifest struct {
 	Writes      []grant.Glob
 	Contents    []grant.Glob // empty: every text file of the module
 	License     string
+	// User says where a target works in user scope; nil if it does not.
+	User *User
 
 	grant grant.Set
 }
 
-// Grant returns what the manifest asks for.
+// Grant returns what the manifest asks for in a project.
 func (m Manifest) Grant() grant.Set { return m.grant }
 
 // document is a manifest as it is written.
@@ -66,6 +68,7 @@ type document struct {
 	Writes      []string `yaml:"writes"`
 	Contents    []string `yaml:"contents"`
 	License     string   `yaml:"license"`
+	User        *user    `yaml:"user"`
 }
 
 // ParseManifest reads a manifest strictly: unknown and duplicate fields, and values outside their lists, are errors that
@@ -117,7 +120,7 @@ func (d document) check() (Manifest, error) {
 		}
 	}
 	var err error
-	if m.grant, err = grant.New(d.Writes); err != nil {
+	if m.grant, err = writes(d.Writes, ""); err != nil {
 		return m, fmt.Errorf("field writes: %w", err)
 	}
 	if m.Writes, err = parseGlobs(d.Writes); err != nil {
@@ -126,7 +129,32 @@ func (d document) check() (Manifest, error) {
 	if m.Contents, err = parseGlobs(d.Contents); err != nil {
 		return m, fmt.Errorf("field contents: %w", err)
 	}
+	if d.User != nil {
+		if m.User, err = d.User.check(m.Kind); err != nil {
+			return m, fmt.Errorf("field user: %w", err)
+		}
+	}
 	return m, nil
+}
+
+// writes reads what a manifest asks to write beneath a folder of the home, or in a project if there is none. A pattern whose
+// wildcards lie among guarded paths would grant nothing: better said now than when a plan is refused.
+func writes(globs []string, folder string) (grant.Set, error) {
+	s, err := grant.New(globs)
+	if err != nil {
+		return grant.Set{}, err
+	}
+	s = s.In(folder)
+	for _, text := range globs {
+		g, err := grant.ParseGlob(text)
+		if err != nil {
+			return grant.Set{}, err
+		}
+		if guard, ok := s.GuardedGlob(g); ok && !g.Literal() {
+			return grant.Set{}, fmt.Errorf("glob %q: it lies among guarded paths (%s: %s), which no wildcard grants; name each file", text, guard.Pattern, guard.Why)
+		}
+	}
+	return s, nil
 }
 
 func parseGlobs(texts []string) ([]grant.Glob, error) {

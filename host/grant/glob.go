@@ -73,15 +73,6 @@ func (g Glob) Match(path string) bool {
 // Literal reports whether the pattern has no wildcard: it matches one path, itself.
 func (g Glob) Literal() bool { return g.pattern != "" && !strings.ContainsAny(g.pattern, wildcards) }
 
-// Guarded reports whether the pattern names a guarded path, or, if it has wildcards, lies among guarded paths so that it
-// could match little else. The latter grants nothing; it is found by putting letters in the wildcards' places.
-func (g Glob) Guarded() (Guard, bool) {
-	if g.Literal() {
-		return Guarded(g.pattern)
-	}
-	return Guarded(g.sample())
-}
-
 // sample returns a path that the pattern matches, with an "x" for each wildcard, and for a class its first member.
 func (g Glob) sample() string {
 	var b strings.Builder

@@ -17,6 +17,7 @@ import (
 
 // Set is what one extension may do. The zero value allows nothing. It is immutable and may be shared.
 type Set struct {
+	folder string // where the root lies beneath the home; empty for a project
 	writes []Glob
 	paths  map[string]bool // exact paths, for plans that the host makes itself
 }
@@ -33,6 +34,16 @@ func New(writes []string) (Set, error) {
 	}
 	return s, nil
 }
+
+// In returns the set for a root that is the folder of an assistant beneath the home, as ".claude". Paths stay relative to the
+// root; whether they are guarded is judged with the folder before them.
+func (s Set) In(folder string) Set {
+	s.folder = folder
+	return s
+}
+
+// Folder is what [Set.In] was given.
+func (s Set) Folder() string { return s.folder }
 
 // ForPaths returns a set that allows file intents on exactly these paths, in which no character is special. A host grants it
 // to plans that it makes itself, as when it takes back what it installed.
@@ -65,7 +76,12 @@ func (s Set) MayWrite(path string) bool {
 }
 
 // Guarded is [Guarded] for a path that is relative to the root that the set is for.
-func (s Set) Guarded(path string) (Guard, bool) { return Guarded(path) }
+func (s Set) Guarded(path string) (Guard, bool) {
+	if s.folder == "" {
+		return Guarded(path)
+	}
+	return Guarded(s.folder + "/" + path)
+}
 
 // String lists the grants as a person reads them, one sentence.
 func (s Set) String() string {
@@ -90,3 +106,8 @@ func (s Set) Strings() []string {
 	}
 	return lines
 }
+
+// GuardedGlob reports whether the pattern names a path that is guarded beneath the set's root, or, if it has wildcards, lies
+// among guarded paths so that it could match little else. The latter grants nothing. It is found by putting a letter in each
+// wildcard's place.
+func (s Set) GuardedGlob(g Glob) (Guard, bool) { return s.Guarded(g.sample()) }

@@ -25,8 +25,9 @@ type Guard struct {
 // do not hold within the folder of an assistant's skill (see [inSkill]): nobody builds, tests or pushes from there, and
 // skills bring such files as their own.
 //
-// Left out: what no plan may name at all, such as ".git" (host/plan refuses it); what runs only when a person names it (Makefile, justfile, Dockerfile, compose files), what is text for a model
-// to read (CLAUDE.md, rules, skills; what they make run is asked for by module), and what only changes how a file looks.
+// Left out: what no plan may name at all, such as ".git" (host/plan refuses it); what runs only when a person names it
+// (Makefile, justfile, Dockerfile, compose files); what is text for a model to read (CLAUDE.md, rules, skills; what they make
+// run is asked for by module); and what only changes how a file looks.
 var guards = []struct {
 	why      string
 	asSource bool

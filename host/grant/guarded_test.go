@@ -111,14 +111,38 @@ func TestGuardedBeneathAFolder_P18(t *testing.T) {
 	}
 }
 
+// In user scope paths are relative to the assistant's folder, and judged as if it stood before them.
+func TestGuardedInAFolder(t *testing.T) {
+	s, err := New([]string{"**", "mcp.json"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		folder, path string
+		want         bool
+	}{
+		{".claude", "settings.json", false}, {".claude", "hooks/x", false}, {".claude", "skills/x/SKILL.md", true}, {".claude", "skills/x/package.json", true},
+		{".claude", "mcp.json", true}, {".claude", "plugins/a", false}, {"", "settings.json", true}, {"", "hooks/x", true}, {"", "skills/x/package.json", false},
+		{".config/opencode", "plugin/a.ts", false}, {".config/opencode", "opencode.json", false}, {".config/opencode", "agents/a.md", true},
+		{".config/opencode", "skills/a/package.json", true}, {".cursor", "hooks.json", false}, {".gemini", "settings.json", false}, {".copilot", "mcp-config.json", false},
+	} {
+		if got := s.In(c.folder).MayWrite(c.path); got != c.want {
+			t.Errorf("in %q MayWrite(%q) = %v, want %v", c.folder, c.path, got, c.want)
+		}
+	}
+	if s.Folder() != "" || s.In(".x").Folder() != ".x" {
+		t.Error("In changed the set itself")
+	}
+}
+
 func TestGlobsAmongGuardedPaths(t *testing.T) {
 	for glob, want := range map[string]bool{
 		".claude/settings*.json": true, ".github/workflows/*.yml": true, "**/package.json": true, ".claude/hooks/**": true, ".mcp.json": true,
 		".husky/**": true, ".[m]cp.json": true, "**/.[e]nvrc": true,
 		"**": false, ".claude/**": false, ".github/*/**": false, "**/*.json": false, ".claude/skills/*/**": false, "docs/[!a]*.md": false, "[": false,
 	} {
-		if _, got := (Glob{glob}).Guarded(); got != want {
-			t.Errorf("Glob(%q).Guarded() = %v, want %v", glob, got, want)
+		if _, got := (Set{}).GuardedGlob(Glob{glob}); got != want {
+			t.Errorf("GuardedGlob(%q) = %v, want %v", glob, got, want)
 		}
 	}
 }

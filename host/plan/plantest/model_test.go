@@ -103,6 +103,7 @@ var cases = []struct {
 	{"Cherokee", plans(in(w("\u13a0"), w("\uab70"))), "0-1 same-path", fold},
 	{"late Cherokee", plans(in(w("\u13f0"), w("\u13f8"))), "0-1 same-path", fold},
 	{"order of marks", plans(in(w("a\u0301\u0323"), w("\u1ea1\u0301"))), "0-1 same-path", fold},
+	{"iota beneath before another mark", plans(in(w("\u1fb3\u0301"), w("\u1fb4"))), "0-1 same-path", fold},
 	{"superscript is no digit", plans(in(w("a\u00b2"), w("a2"))), "", fold},
 	{"fullwidth is no ASCII", plans(in(w("\uff41"), w("a"))), "", fold},
 
@@ -347,6 +348,9 @@ func (c copied) Open() (io.ReadCloser, error) {
 
 // TestFoldPath holds the fold of every character to its simple folds in the tables of the standard library, and to itself.
 func TestFoldPath(t *testing.T) {
+	if got, want := plantest.FoldPath("E\u0301/Stra\u00dfe/\u1fb4"), []string{"\u00e9", "strasse", "\u03ac\u03b9"}; !slices.Equal(got, want) {
+		t.Errorf("FoldPath = %+q, want %+q", got, want)
+	}
 	foldOf := func(r rune) string { return strings.Join(plantest.FoldPath(string(r)), "/") }
 	n := 0
 	for r := rune(0); r <= unicode.MaxRune; r++ {

@@ -1,11 +1,8 @@
 package grant
 
 import (
-	"slices"
 	"strings"
 	"sync"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/lola-ext/lola/host/internal/fold"
 )
@@ -21,18 +18,14 @@ type Guard struct {
 // a grant must name it literally.
 //
 // A row holds at every depth, since any folder can be the one that is opened, entered or cloned; letter case and
-// normalisation do not count. "dir/**" takes in dir itself. Rows marked asSource are about the source tree of a project. They
+// normalisation do not count. Rows marked asSource are about the source tree of a project. They
 // do not hold within the folder of an assistant's skill (see [inSkill]): nobody builds, tests or pushes from there, and
 // skills bring such files as their own.
 //
 // Left out: what no plan may name at all, such as ".git" (host/plan refuses it); what runs only when a person names it
 // (Makefile, justfile, Dockerfile, compose files); what is text for a model to read (CLAUDE.md, rules, skills; what they make
 // run is asked for by module); and what only changes how a file looks.
-var guards = []struct {
-	why      string
-	asSource bool
-	patterns []string
-}{
+var guards = []row{
 	// Assistants.
 	{why: "Claude Code and others start the programs it names when a session opens", patterns: []string{
 		".mcp.json", ".claude.json", ".claude/mcp.json", ".lsp.json", ".github/mcp.json", ".github/lsp.json"}},
@@ -149,37 +142,17 @@ var guards = []struct {
 	{why: "the web server obeys it on each request", asSource: true, patterns: []string{".htaccess", ".user.ini", "web.config"}},
 }
 
-// Guarded returns the first row of the table that path falls under. The path is relative with slashes; a plan in user scope is
-// asked about with the folder before it ([Set.Guarded] does that).
+// Guarded returns the first row of the table that path falls under. The path is relative with slashes; one of user scope
+// needs the folder before it, and [Set.Guarded] puts it there.
 func Guarded(path string) (Guard, bool) {
-	t := guardTable()
 	folded := fold.Path(path)
-	candidates := t.loose
-	for c := range strings.SplitSeq(folded, "/") {
-		if c == ".git" {
-			return Guard{}, false
-		}
-		if rows, ok := t.byName[c]; ok {
-			candidates = append(slices.Clip(candidates), rows...)
-		}
-	}
-	skill := inSkill(folded)
-	base := folded[strings.LastIndexByte(folded, '/')+1:]
-	first := -1
-	for _, i := range candidates {
-		row := &t.rows[i]
-		if (first >= 0 && i > first) || (row.asSource && skill) {
-			continue
-		}
-		if strings.HasPrefix(base, row.prefix) && strings.HasSuffix(base, row.suffix) && doublestar.MatchUnvalidated(row.glob, folded) {
-			first = i
-		}
-	}
-	if first < 0 {
+	if strings.HasPrefix(folded, ".git/") || strings.Contains(folded, "/.git/") {
 		return Guard{}, false
 	}
-	return t.rows[first].Guard, true
+	return guardTable().find(folded, inSkill(folded))
 }
+
+var guardTable = sync.OnceValue(func() *table { return newTable(guards) })
 
 // inSkill reports whether a folded path lies within the folder of a skill: beneath "skills" in a folder whose name begins with
 // a dot, or in one of ".config".
@@ -191,53 +164,4 @@ func inSkill(folded string) bool {
 		}
 	}
 	return false
-}
-
-// table is guards, made ready for lookup: a row that has a component without wildcards is looked at only for paths with that
-// component.
-type table struct {
-	rows   []guardRow
-	byName map[string][]int
-	loose  []int
-}
-
-type guardRow struct {
-	Guard
-	glob     string // folded, for any depth
-	prefix   string // what the last component begins with ...
-	suffix   string // ... and ends with, if the row says so: cheaper to compare than the glob
-	asSource bool
-}
-
-var guardTable = sync.OnceValue(func() *table {
-	t := &table{byName: map[string][]int{}}
-	for _, g := range guards {
-		for _, p := range g.patterns {
-			i := len(t.rows)
-			folded := fold.Path(p)
-			row := guardRow{Guard: Guard{Pattern: p, Why: g.why}, glob: "**/" + folded, asSource: g.asSource}
-			if last := folded[strings.LastIndexByte(folded, '/')+1:]; last != "**" {
-				row.prefix = last[:strings.IndexAny(last+"*", wildcards)]
-				row.suffix = last[strings.LastIndexAny(last, wildcards+"]")+1:]
-			}
-			t.rows = append(t.rows, row)
-			if name := literalComponent(folded); name != "" {
-				t.byName[name] = append(t.byName[name], i)
-			} else {
-				t.loose = append(t.loose, i)
-			}
-		}
-	}
-	return t
-})
-
-// literalComponent returns a component of the pattern that stands for itself, the last one; "" if there is none.
-func literalComponent(pattern string) string {
-	all := strings.Split(pattern, "/")
-	for _, c := range slices.Backward(all) {
-		if !strings.ContainsAny(c, wildcards) {
-			return c
-		}
-	}
-	return ""
 }

@@ -148,31 +148,38 @@ func TestGlobsAmongGuardedPaths(t *testing.T) {
 }
 
 // Every row matches what it says, is found by the lookup, and stands once.
-func TestGuardTable(t *testing.T) {
-	seen := map[string]bool{}
-	for _, g := range guards {
-		if g.why == "" || len(g.patterns) == 0 || strings.HasSuffix(g.why, ".") {
-			t.Errorf("row %q: want a reason without a full stop, and patterns", g.why)
-		}
-		for _, p := range g.patterns {
-			glob, err := ParseGlob(p)
-			if err != nil {
-				t.Error(err)
-				continue
+func TestTables(t *testing.T) {
+	for _, table := range []struct {
+		name string
+		rows []row
+		find func(string) (Guard, bool)
+		want int
+	}{{"guards", guards, Guarded, 300}, {"secrets", secrets, Secret, 60}} {
+		seen := map[string]bool{}
+		for _, r := range table.rows {
+			if r.why == "" || len(r.patterns) == 0 || strings.HasSuffix(r.why, ".") {
+				t.Errorf("%s, row %q: want a reason without a full stop, and patterns", table.name, r.why)
 			}
-			if seen[fold.Path(p)] {
-				t.Errorf("%q stands twice", p)
-			}
-			seen[fold.Path(p)] = true
-			for _, path := range []string{glob.sample(), "some/where/" + glob.sample(), strings.ToUpper(glob.sample())} {
-				if _, ok := Guarded(path); !ok {
-					t.Errorf("row %q does not guard %q", p, path)
+			for _, p := range r.patterns {
+				glob, err := ParseGlob(p)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				if seen[fold.Path(p)] {
+					t.Errorf("%s: %q stands twice", table.name, p)
+				}
+				seen[fold.Path(p)] = true
+				for _, path := range []string{glob.sample(), "some/where/" + glob.sample(), strings.ToUpper(glob.sample())} {
+					if _, ok := table.find(path); !ok {
+						t.Errorf("%s: row %q does not hold for %q", table.name, p, path)
+					}
 				}
 			}
 		}
-	}
-	if len(seen) < 100 {
-		t.Errorf("%d patterns", len(seen))
+		if len(seen) < table.want {
+			t.Errorf("%s: %d patterns, want at least %d", table.name, len(seen), table.want)
+		}
 	}
 }
 
@@ -185,8 +192,8 @@ func FuzzGuarded(f *testing.F) {
 		g, ok := Guarded(path)
 		folded := fold.Path(path)
 		var want *Guard
-		for _, row := range guardTable().rows {
-			if want == nil && !strings.Contains("/"+folded+"/", "/.git/") && !(row.asSource && inSkill(folded)) && doublestar.MatchUnvalidated(row.glob, folded) {
+		for _, row := range guardTable().entries {
+			if want == nil && !strings.Contains("/"+folded, "/.git/") && !(row.asSource && inSkill(folded)) && doublestar.MatchUnvalidated(row.glob, folded) {
 				want = &row.Guard
 			}
 		}

@@ -308,7 +308,7 @@ func edits(edits []Edit) []row {
 			rows = append(rows, row{'!', " " + name(e.Kind) + " " + at})
 		}
 		switch text := strings.TrimSuffix(e.New, "\n"); {
-		case e.Kind == "remove":
+		case e.Kind != "add" && e.Kind != "replace":
 		case !e.ShowNew:
 			hidden('+', "is put back", e.New)
 		case strings.Contains(text, "\n"):

@@ -75,12 +75,12 @@ type (
 		Ref       string     `json:"ref,omitempty"`
 	}
 	jsonEdit struct {
-		Kind     string `json:"kind"`
-		At       string `json:"at,omitempty"`
-		ID       string `json:"id,omitempty"`
-		New      string `json:"new,omitempty"`
-		NewBytes int    `json:"new_bytes"`
-		OldBytes int    `json:"old_bytes"`
+		Kind     string  `json:"kind"`
+		At       *string `json:"at,omitempty"` // "" is a pointer too
+		ID       string  `json:"id,omitempty"`
+		New      string  `json:"new,omitempty"`
+		NewBytes int     `json:"new_bytes"`
+		OldBytes int     `json:"old_bytes"`
 	}
 )
 
@@ -127,8 +127,11 @@ func (c Change) json() jsonChange {
 		}
 	}
 	for _, e := range c.Edits {
-		shown := jsonEdit{Kind: valid(e.Kind), At: valid(e.At), ID: valid(e.ID), NewBytes: len(e.New), OldBytes: len(e.Old)}
-		if e.ShowNew {
+		shown := jsonEdit{Kind: valid(e.Kind), ID: valid(e.ID), NewBytes: len(e.New), OldBytes: len(e.Old)}
+		if at := valid(e.At); e.ID == "" {
+			shown.At = &at
+		}
+		if e.ShowNew && (e.Kind == "add" || e.Kind == "replace") {
 			shown.New = valid(e.New)
 		}
 		j.Edits = append(j.Edits, shown)

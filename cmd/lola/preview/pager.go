@@ -22,27 +22,26 @@ func Page(ctx context.Context, in, out *os.File, write func(io.Writer) error) er
 	if os.Getenv("NO_PAGER") != "" || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		return write(out)
 	}
-	p := &pager{out: bufio.NewWriter(out), size: func() (int, int) {
-		width, height, err := term.GetSize(int(out.Fd()))
-		if err != nil {
-			return 80, 24
-		}
-		return width, height
-	}, key: func() (byte, error) { return key(ctx, in) }}
+	p := &pager{
+		out: bufio.NewWriter(out),
+		size: func() (int, int) {
+			width, height, err := term.GetSize(int(out.Fd()))
+			if err != nil {
+				return 80, 24
+			}
+			return width, height
+		},
+		raw: func() (func() error, error) {
+			state, err := term.MakeRaw(int(in.Fd()))
+			return func() error { return term.Restore(int(in.Fd()), state) }, err
+		},
+		key: func() (byte, error) { return key(ctx, in) },
+	}
 	return p.page(write)
 }
 
-// key waits for one key, in raw mode for that long only.
-func key(ctx context.Context, in *os.File) (_ byte, err error) {
-	state, err := term.MakeRaw(int(in.Fd()))
-	if err != nil {
-		return 0, fmt.Errorf("waiting for a key: %w", err)
-	}
-	defer func() {
-		if e := term.Restore(int(in.Fd()), state); err == nil && e != nil {
-			err = fmt.Errorf("giving back the terminal: %w", e)
-		}
-	}()
+// key waits for one key.
+func key(ctx context.Context, in io.Reader) (byte, error) {
 	type pressed struct {
 		key byte
 		err error
@@ -68,6 +67,7 @@ var errQuit = errors.New("the reader has seen enough")
 type pager struct {
 	out  *bufio.Writer
 	size func() (width, height int)
+	raw  func() (restore func() error, err error) // keys come one by one and are not shown, until it is restored
 	key  func() (byte, error)
 	rest string // of a line that has not ended
 	left int    // rows until it stops
@@ -128,6 +128,16 @@ const prompt = "-- more: space, enter, q --"
 
 // wait asks for a key until it is one that says how to go on.
 func (p *pager) wait() {
+	restore, err := p.raw()
+	if err != nil {
+		p.err = err
+		return
+	}
+	defer func() {
+		if err := restore(); p.err == nil {
+			p.err = err
+		}
+	}()
 	p.out.WriteString(prompt) // its error stays until the flush
 	if p.err = p.out.Flush(); p.err != nil {
 		return

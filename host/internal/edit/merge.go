@@ -1,0 +1,197 @@
+package edit
+
+import (
+	"strings"
+
+	"github.com/lola-ext/lola/abi"
+)
+
+// An upgrade is
+//
+//	drop, keep := edit.Drop(old, intent)     // what the new version does not ask for any more
+//	now, _, left, err := edit.Revert(path, now, drop)
+//	result, err := edit.JSON(now, exists, intent.Edits)
+//	records := edit.Merge(keep, result.Records)
+//
+// and where one of several owners of a file goes, what it shares with the others stays:
+//
+//	gone, others := edit.Release(gone, others)
+//	now, empty, left, err := edit.Revert(path, now, gone)
+
+// Merge returns the records of an upgrade: those of the new version, each with what was there before the old version put
+// its value or block. If somebody else has changed the value in between, that is what was there before. Old records that
+// the new version has no part in are left out: see [Drop]. Precondition: old and new have passed [Check].
+func Merge(old, new []Record) []Record {
+	before := byKey(old)
+	merged := make([]Record, len(new))
+	for i, n := range new {
+		merged[i] = n
+		if j, ok := before[n.key()]; ok {
+			merged[i] = old[j].then(n)
+			delete(before, n.key()) // one value added twice goes once
+		}
+	}
+	return merged
+}
+
+// then is what two edits of one place, one after the other, did together.
+func (r Record) then(n Record) Record {
+	both := n
+	switch {
+	case r.Kind == Same || !n.found(r.New):
+	case n.Kind == Same:
+		both = r
+	case r.Kind == Add && n.Kind == Replace:
+		both = r
+		both.New = n.New
+	case r.Kind == Add && n.Kind == Remove:
+		both = Record{Kind: Same, At: n.At, ID: n.ID}
+	case r.Kind == Replace && n.Kind == Replace:
+		both.Old = r.Old
+	case r.Kind == Replace && n.Kind == Remove:
+		both.Old = r.Old
+		if n.Place != nil { // the place that was cut holds another text
+			place := *n.Place
+			place.Cut, place.Rest = "", ""
+			both.Place = &place
+		}
+	case r.Kind == Remove && n.Kind == Add:
+		both = Record{Kind: Replace, At: n.At, ID: n.ID, Old: r.Old, New: n.New}
+	}
+	both.Made, both.File = n.Made, n.File
+	for i := len(r.Made) - 1; i >= 0; i-- {
+		both = both.inherit(r.Made[i])
+	}
+	if both.File == nil {
+		both.File = r.File
+	}
+	return both
+}
+
+// found reports whether an edit found what another one had left: text, or nothing if text is nil.
+func (r Record) found(text *string) bool {
+	was := r.Old
+	if r.Kind == Same {
+		was = r.New
+	}
+	switch {
+	case was == nil || text == nil:
+		return was == nil && text == nil
+	case r.ID != "":
+		return sameLines(*was, *text)
+	}
+	return formOf(*was) == formOf(*text)
+}
+
+// inherit adds an object or array that another edit made to what this one answers for.
+func (r Record) inherit(m Made) Record {
+	made := []Made{m}
+	for _, o := range r.Made {
+		if o.At == m.At {
+			return r
+		}
+		made = append(made, o)
+	}
+	// The outer before the inner; both lie on the way of one pointer.
+	for i := 1; i < len(made) && len(made[i].At) < len(made[i-1].At); i++ {
+		made[i], made[i-1] = made[i-1], made[i]
+	}
+	r.Made = made
+	return r
+}
+
+// key is that of the edit which made the record.
+func (r Record) key() string {
+	if r.ID != "" {
+		return blockPlace(r.ID)
+	}
+	tokens, err := parsePointer(r.At)
+	if err != nil {
+		return "\x00" + r.At
+	}
+	var want abi.Digest
+	if appends(tokens) && r.New != nil {
+		if v, err := parseText([]byte(*r.New)); err == nil {
+			want = abi.DigestOf([]byte("set " + canonicalTree(v.Value)))
+		}
+	}
+	return place(tokens, want)
+}
+
+// byKey finds records by place. Of one value added twice to an array, the first record is the one that counts.
+func byKey(records []Record) map[string]int {
+	m := make(map[string]int, len(records))
+	for i, r := range records {
+		if _, there := m[r.key()]; !there {
+			m[r.key()] = i
+		}
+	}
+	return m
+}
+
+// Drop divides the records of an old version by whether the edits of the new one are about the same places. Those that are
+// not are to be reverted, before the new edits are applied; the others are for [Merge]. What the former made and the latter
+// still need passes to these.
+func Drop(old []Record, next ...abi.Intent) (drop, keep []Record) {
+	wanted := map[string]bool{}
+	for _, in := range next {
+		keys, err := Keys(in)
+		if err != nil {
+			continue // refused when it is applied
+		}
+		for _, k := range keys {
+			wanted[k.Place] = true
+		}
+	}
+	for _, r := range old {
+		if wanted[r.key()] {
+			keep = append(keep, r)
+		} else {
+			drop = append(drop, r)
+		}
+	}
+	return Release(drop, keep)
+}
+
+// Release divides what goes from what stays when one owner of a file goes and others stay: a value or block that another
+// owner asked for too is not to be reverted, and what was there before it, the objects made on the way to it and the file
+// itself pass to that owner. It returns the records to revert and those of the others, with what they took over.
+func Release(gone, others []Record) (revert, kept []Record) {
+	kept = append(kept, others...)
+	shared := byKey(kept)
+	var ways map[string]int // the first record on whose way an object lies, by pointer
+	if len(gone) > 0 {
+		ways = map[string]int{}
+		for i, r := range kept {
+			for at := r.At; at != ""; {
+				at = at[:strings.LastIndexByte(at, '/')]
+				if _, there := ways[at]; !there {
+					ways[at] = i
+				}
+			}
+		}
+	}
+	for _, g := range gone {
+		if i, ok := shared[g.key()]; ok {
+			kept[i] = g.then(kept[i])
+			continue
+		}
+		made := g.Made
+		g.Made = nil
+		for _, m := range made {
+			if i, ok := ways[m.At]; ok {
+				kept[i] = kept[i].inherit(m)
+			} else {
+				g.Made = append(g.Made, m)
+			}
+		}
+		if g.File != nil && len(kept) > 0 {
+			if kept[0].File == nil {
+				kept[0].File = g.File
+			}
+			g.File = nil
+		}
+		revert = append(revert, g)
+	}
+	return revert, kept
+}

@@ -1,0 +1,22 @@
+package edit_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/lola-ext/lola/host/internal/edit"
+)
+
+// stored is what records are after they have been kept.
+func stored(t testing.TB, records []edit.Record) []edit.Record {
+	t.Helper()
+	b, err := json.Marshal(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := edit.Decode(b)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	return read
+}

@@ -273,8 +273,6 @@ func (s *shower) body(c Change, whole bool) []row {
 		return edits(c.Edits)
 	case c.Action != "create" && c.Action != "update" && c.Action != "remove" || c.Dir || s.src == nil:
 		return nil
-	case c.Secret:
-		return []row{{'!', " its name says that it holds secrets: contents are not shown"}}
 	case c.Action == "update" && c.Digest != "" && c.Digest == c.OldDigest:
 		return nil // only its mode
 	}
@@ -332,23 +330,36 @@ const firstBytes = 64 << 10
 // contents compares what is there with what will be.
 func (s *shower) contents(c Change) []row {
 	var before, after content
-	if c.Action != "create" {
+	var rows []row
+	hidden := func(sign byte, what string, size int64) {
+		rows = append(rows, row{sign, fmt.Sprintf(" (what %s, %s, is not shown: it may hold secrets)", what, bytesOf(size))})
+	}
+	switch {
+	case c.Action == "create":
+	case c.OldSecret:
+		hidden('-', "is there", c.OldSize)
+		c.OldDigest = ""
+	default:
 		before = s.read(s.src.Before, c.Path, c.OldSize)
 	}
-	if c.Action != "remove" {
+	switch {
+	case c.Action == "remove":
+	case c.NewSecret:
+		hidden('+', "will be there", c.Size)
+		c.Digest = ""
+	default:
 		after = s.read(s.src.After, c.Path, c.Size)
 	}
 	for _, side := range []content{before, after} {
 		if side.err != nil {
-			return []row{{'!', " the contents cannot be read: " + side.err.Error()}}
+			return append(rows, row{'!', " the contents cannot be read: " + side.err.Error()})
 		}
 	}
 	a, b := before.lines, after.lines
 	large := before.large || after.large
 	if !large && !before.binary && !after.binary {
-		return compare(a, b)
+		return append(rows, compare(a, b)...)
 	}
-	var rows []row
 	why := "too large to compare"
 	if before.binary || after.binary {
 		why = "binary"
@@ -360,10 +371,10 @@ func (s *shower) contents(c Change) []row {
 		}
 		rows = append(rows, row{sign, text + ")"})
 	}
-	if c.Action != "create" {
+	if c.Action != "create" && !c.OldSecret {
 		remark('-', c.OldSize, c.OldDigest)
 	}
-	if c.Action != "remove" {
+	if c.Action != "remove" && !c.NewSecret {
 		remark('+', c.Size, c.Digest)
 	}
 	// Of what is too large, the beginning of what will be there; of what goes, nothing: its name and digest say enough.

@@ -105,7 +105,10 @@ func goldens() map[string]func() (*Preview, files, Options) {
 			put(p, f, Change{Action: "create", Path: "a/nul.txt", Mode: "0755"}, "", "one NUL\x00 does not make a text binary\n")
 			put(p, f, Change{Action: "create", Path: "a/blob.wasm", Mode: "0644", Digest: digest2}, "", "\x00asm\x01\x00\x00\x00")
 			put(p, f, Change{Action: "remove", Path: "c/gone.md", OldMode: "0644"}, "was\nhere\n", "")
-			put(p, f, Change{Action: "remove", Path: ".env.local", OldMode: "0600", Secret: true, OldDigest: digest1}, secret, "")
+			put(p, f, Change{Action: "remove", Path: ".env.local", OldMode: "0600", OldSecret: true, OldDigest: digest1}, secret, "")
+			put(p, f, Change{Action: "update", Path: ".npmrc", OldMode: "0600", Mode: "0600", OldSecret: true, OldDigest: digest1, Digest: digest2}, secret, "registry=x\n")
+			put(p, f, Change{Action: "update", Path: ".netrc", OldMode: "0600", Mode: "0600", OldSecret: true, NewSecret: true, OldDigest: digest1, Digest: digest2}, secret, secret+"\n")
+			put(p, f, Change{Action: "update", Path: ".envrc.bin", OldSecret: true, OldDigest: digest1, Digest: digest2}, secret, "\x00\x01\x02")
 			p.Changes = append(p.Changes,
 				Change{Action: "remove", Path: "c/folder", Dir: true, Entries: 34},
 				Change{Action: "remove", Path: "c/empty", Dir: true},

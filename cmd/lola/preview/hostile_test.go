@@ -69,14 +69,14 @@ func (f filler) fill(v reflect.Value) {
 }
 
 // everywhere is a source that answers any path.
-type everywhere struct{ text func() string }
+type everywhere struct{ before, after func() string }
 
-func (e everywhere) Before(path string) (io.ReadCloser, error) { return e.open() }
-func (e everywhere) After(path string) (io.ReadCloser, error)  { return e.open() }
-func (e everywhere) open() (io.ReadCloser, error) {
-	text := e.text()
+func (e everywhere) Before(path string) (io.ReadCloser, error) { return e.open(e.before) }
+func (e everywhere) After(path string) (io.ReadCloser, error)  { return e.open(e.after) }
+func (e everywhere) open(make func() string) (io.ReadCloser, error) {
+	text := make()
 	if text == "" {
-		return nil, fmt.Errorf("opening %s: ::error::\x1b[31m", e.text())
+		return nil, fmt.Errorf("opening %s: ::error::\x1b[31m", make())
 	}
 	return io.NopCloser(strings.NewReader(text)), nil
 }
@@ -166,7 +166,7 @@ func checkPreview(t *testing.T, seed uint64, text func(r *rand.Rand) string) {
 		MaxFiles: r.IntN(4), MaxLines: r.IntN(30), MaxFileLines: r.IntN(10), MaxBytes: []int64{0, 10}[r.IntN(2)],
 	}
 	var out strings.Builder
-	if err := p.Write(&out, everywhere{pick}, o); err != nil {
+	if err := p.Write(&out, everywhere{pick, pick}, o); err != nil {
 		t.Fatal(err)
 	}
 	checkOutput(t, &p, o.withDefaults(), out.String())
@@ -227,16 +227,20 @@ func TestMasked(t *testing.T) {
 		user := func() string {
 			return []string{token, "a\n" + token + "\nb", `{"TOKEN":"` + token + `"}`, strings.Repeat(token+"\n", 50)}[r.IntN(4)]
 		}
-		p, f := doctor(), filler{r, func() string { return hostile[r.IntN(len(hostile))] }}
+		own := func() string { return hostile[r.IntN(len(hostile))] }
+		after, putBack := own, r.IntN(2) == 0
+		if putBack {
+			after = user
+		}
+		p, f := doctor(), filler{r, own}
 		for range 1 + r.IntN(10) {
 			var c Change
 			f.fill(reflect.ValueOf(&c).Elem())
 			c.OldDigest, c.Digest = token, token
-			switch {
-			case len(c.Edits) == 0:
-				c.Secret = true
-			default:
-				c.Secret = r.IntN(2) == 0
+			if len(c.Edits) == 0 {
+				if c.OldSecret, c.NewSecret = true, putBack; !putBack {
+					c.Digest = digest1
+				}
 			}
 			for i := range c.Edits {
 				if c.Edits[i].Old = user(); !c.Edits[i].ShowNew || c.Edits[i].Kind != "add" && c.Edits[i].Kind != "replace" {
@@ -247,7 +251,7 @@ func TestMasked(t *testing.T) {
 		}
 		for _, o := range []Options{{}, {Full: true}, {Width: 60, Color: true}, {MaxFiles: 1, MaxLines: 1}} {
 			var out, js strings.Builder
-			if err := p.Write(&out, everywhere{user}, o); err != nil {
+			if err := p.Write(&out, everywhere{user, after}, o); err != nil {
 				t.Fatal(err)
 			}
 			if err := p.WriteJSON(&js); err != nil {

@@ -70,7 +70,8 @@ type (
 		Guarded   []jsonMark `json:"guarded,omitempty"`
 		Foreign   []jsonMark `json:"foreign,omitempty"`
 		Edits     []jsonEdit `json:"edits,omitempty"`
-		Secret    bool       `json:"secret,omitempty"`
+		OldSecret bool       `json:"old_secret,omitempty"`
+		NewSecret bool       `json:"new_secret,omitempty"`
 		URL       string     `json:"url,omitempty"`
 		Ref       string     `json:"ref,omitempty"`
 	}
@@ -113,11 +114,15 @@ func (p *Preview) report() report {
 func (c Change) json() jsonChange {
 	j := jsonChange{
 		Action: valid(c.Action), Path: valid(c.Path), To: valid(c.To), Dir: c.Dir, Entries: c.Entries, Mode: valid(c.Mode), OldMode: valid(c.OldMode),
-		Size: c.Size, OldSize: c.OldSize, Digest: valid(c.Digest), OldDigest: valid(c.OldDigest), Owners: texts(c.Owners), Secret: c.Secret,
+		Size: c.Size, OldSize: c.OldSize, Digest: valid(c.Digest), OldDigest: valid(c.OldDigest), Owners: texts(c.Owners), OldSecret: c.OldSecret, NewSecret: c.NewSecret,
 		Guarded: marks(c.Guarded), Foreign: marks(c.Foreign), URL: valid(c.URL), Ref: valid(c.Ref),
 	}
-	if c.Secret || len(c.Edits) > 0 {
-		j.Digest, j.OldDigest = "", "" // the digest of a short secret gives it away to who tries enough
+	// The digest of a short secret gives it away to who tries enough.
+	if c.OldSecret || len(c.Edits) > 0 {
+		j.OldDigest = ""
+	}
+	if c.NewSecret || len(c.Edits) > 0 {
+		j.Digest = ""
 	}
 	for _, mark := range [][]jsonMark{j.Guarded, j.Foreign} {
 		for i := range mark {

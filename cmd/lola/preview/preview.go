@@ -90,10 +90,11 @@ type Change struct {
 	Guarded, Foreign []Mark
 	// Edits, if there are any, are shown instead of the contents, and the contents are not read.
 	Edits []Edit
-	// Secret says that the contents are the user's secrets by the name of the file: neither they nor their digests are shown.
-	Secret bool
-	URL    string // of a fetch or clone
-	Ref    string // of a clone
+	// OldSecret and NewSecret say that what is there, or what will be there, may hold secrets of the user's, as by the name of
+	// the file. Neither it nor its digest is shown. NewSecret is for what is put back; what a module writes is its own.
+	OldSecret, NewSecret bool
+	URL                  string // of a fetch or clone
+	Ref                  string // of a clone
 }
 
 // Edit is one edit in a file. Old is never shown, only its length.

@@ -220,13 +220,14 @@ func TestEvilPlans(t *testing.T) {
 		"P08 stream":              {abi.Write{Path: ".guest/a:b", Content: text}, plan.RulePathColon},
 		"P13 disguised git":       {abi.Write{Path: ".guest/.g\u200cit/config", Content: text}, plan.RulePathVCS},
 		"git hook":                {abi.Write{Path: ".git/hooks/post-checkout", Mode: 0o755, Content: text}, plan.RulePathVCS},
-		"not granted":             {abi.Write{Path: "package.json", Content: text}, plan.RuleNotGranted},
-		"P14 settings":            {abi.Write{Path: ".claude/settings.json", Content: text}, plan.RuleNotGranted},
+		"not granted":             {abi.Write{Path: "package.json", Content: text}, plan.RuleGuarded},
+		"P14 settings":            {abi.Write{Path: ".claude/settings.json", Content: text}, plan.RuleGuarded},
 		"module file of its own":  {abi.Write{Path: ".guest/x", Module: "../../etc/passwd"}, plan.RuleModuleFile},
 		"delete of the user's":    {abi.Delete{Path: "mine"}, plan.RuleNotGranted},
 		"fetch":                   {abi.Fetch{URL: "https://x.example/y", Method: "GET", Dest: ".guest/y"}, plan.RuleOpNotAllowed},
-		"edit, not handled yet":   {abi.EditBlock{Path: ".guest/x.md", ID: "a"}, plan.RuleOpUnsupported},
-		"rename, not handled yet": {abi.Rename{From: ".guest/a", To: ".guest/b"}, plan.RuleOpUnsupported},
+		"edit of no pointer":      {abi.EditJSON{Path: ".guest/x.json", Edits: []abi.JSONEdit{{At: "x"}}}, plan.RuleEditForm},
+		"rename of the user's":    {abi.Rename{From: "mine", To: ".guest/b"}, plan.RuleNotGranted},
+		"rename of nothing":       {abi.Rename{From: ".guest/a", To: ".guest/b"}, plan.RuleRenameSource},
 		"same path twice":         {abi.Write{Path: ".guest/OK", Content: text}, plan.RuleSamePath},
 	} {
 		t.Run(name, func(t *testing.T) {

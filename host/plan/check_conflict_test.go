@@ -83,7 +83,7 @@ func TestNamedConflicts(t *testing.T) {
 		{"a write at another plan's delete", map[string]string{"f": "old"}, [][]abi.Intent{{write("f", "new")}, {abi.Delete{Path: "f"}}}, "", "update f p0"},
 		{"a delete beneath a write", nil, [][]abi.Intent{{write("d", ""), abi.Delete{Path: "d/e"}}}, plan.RuleNestedPath, ""},
 		{"a delete beneath a delete", map[string]string{"f": "old"}, [][]abi.Intent{{abi.Delete{Path: "f"}, abi.Delete{Path: "f/x"}}}, "", "remove f p0"},
-		{"two deletes", map[string]string{"f": "old"}, [][]abi.Intent{{abi.Delete{Path: "f"}}, {abi.Delete{Path: "f"}}}, "", "remove f p0"},
+		{"two deletes", map[string]string{"f": "old"}, [][]abi.Intent{{abi.Delete{Path: "f"}}, {abi.Delete{Path: "f"}}}, "", "remove f p0,p1"},
 		{"nothing", nil, [][]abi.Intent{{}}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -149,9 +149,9 @@ func modelConflict(a, b abi.Intent, samePlan bool) bool {
 		wa, wb := a.(abi.Write), b.(abi.Write)
 		return samePlan || wa.Mode != wb.Mode || wa.Content.Digest() != wb.Content.Digest()
 	case strings.HasPrefix(fb, fa+"/"):
-		return !deletesA
+		return !deletesA || !strings.HasPrefix(pb, pa+"/") // beneath it by one spelling, beside it by another
 	case strings.HasPrefix(fa, fb+"/"):
-		return !deletesB
+		return !deletesB || !strings.HasPrefix(pa, pb+"/")
 	}
 	return false
 }

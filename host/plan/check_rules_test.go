@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,6 +24,8 @@ type provocation struct {
 	proposals func(t *testing.T) []plan.Proposal
 	// prepare makes what cannot be said in files; it reports false where this system cannot have it.
 	prepare func(t *testing.T, r *root.Root) bool
+	// protect is a file or directory that no plan may reach.
+	protect string
 	// others are further rules that the same proposals break of necessity.
 	others []string
 }
@@ -54,9 +58,39 @@ var provocations = map[string]provocation{
 	plan.RulePathVCS:       badPath(".git/hooks/post-checkout"),
 	plan.RulePathStaging:   badPath(".Lola-Stage-1/x"),
 	plan.RuleMode:          {proposals: one(abi.Write{Path: "a", Mode: 0o4755, Content: abi.Bytes("")})},
-	plan.RuleOpNotAllowed: {proposals: one(abi.Fetch{URL: "https://example.com/", Method: "GET", Dest: "a"}),
-		others: []string{plan.RuleOpUnsupported}},
-	plan.RuleOpUnsupported: {proposals: one(abi.Rename{From: "a", To: "b"})},
+	plan.RuleOpNotAllowed:  {proposals: one(abi.Fetch{URL: "https://example.com/", Method: "GET", Dest: "a"})},
+	plan.RuleOpUnknown: {proposals: func(t *testing.T) []plan.Proposal {
+		w := write("a", "")
+		return []plan.Proposal{installs(t, "x", &w)}
+	}, others: []string{plan.RuleOpNotAllowed}},
+	plan.RuleDestination: {proposals: func(t *testing.T) []plan.Proposal { return []plan.Proposal{gets(t, write("e/a", ""))} }},
+	plan.RuleGuarded:     {proposals: one(write(".mcp.json", "{}"))},
+	plan.RuleReplaceLink: {proposals: func(t *testing.T) []plan.Proposal {
+		p := installs(t, "x", abi.Write{Path: "a", Content: abi.Bytes(""), ReplaceSymlink: true})
+		p.Grant = granted(t, grant.Rights{Writes: []string{"a"}})
+		return []plan.Proposal{p}
+	}},
+	plan.RuleURL: {proposals: func(t *testing.T) []plan.Proposal {
+		return []plan.Proposal{gets(t, abi.Fetch{URL: "http://example.com/", Method: "GET", Dest: "d/a"})}
+	}},
+	plan.RuleRef: {proposals: func(t *testing.T) []plan.Proposal {
+		return []plan.Proposal{gets(t, abi.Clone{Repo: "https://example.com/r", Ref: "--upload-pack=x", Dest: "d/a"})}
+	}},
+	plan.RuleRemoteNotGranted: {proposals: func(t *testing.T) []plan.Proposal {
+		p := gets(t, abi.Fetch{URL: "https://example.org/", Method: "GET", Dest: "d/a"})
+		p.Grant = granted(t, grant.Rights{Writes: []string{"**"}, Capabilities: []string{"net.http:example.com"}})
+		return []plan.Proposal{p}
+	}},
+	plan.RuleEditForm: {proposals: one(abi.EditJSON{Path: "a", Edits: []abi.JSONEdit{{At: "x"}}})},
+	plan.RuleEditOverlap: {proposals: func(t *testing.T) []plan.Proposal {
+		return []plan.Proposal{installs(t, "x", set("a", "/x", int64(1)), set("a", "/x/y", int64(1)))}
+	}},
+	plan.RuleEditFile:     {files: map[string]string{"a": "{"}, proposals: one(set("a", "/x", int64(1)))},
+	plan.RuleRenameSource: {proposals: one(abi.Rename{From: "a", To: "b"})},
+	plan.RuleRenameTarget: {files: map[string]string{"a": "", "b": ""}, proposals: one(abi.Rename{From: "a", To: "b"})},
+	plan.RuleTreePath:     {files: map[string]string{"a/x": ""}, limits: abi.Limits{Components: 2}, proposals: one(abi.Rename{From: "a", To: "b/c"})},
+	plan.RuleTreeSize:     {files: map[string]string{"a/x": "", "a/y": ""}, limits: abi.Limits{NewEntries: 1}, proposals: one(abi.Delete{Path: "a"})},
+	plan.RuleProtected:    {files: map[string]string{"a/state/x": ""}, protect: "a/state", proposals: one(abi.Delete{Path: "a"})},
 	plan.RuleResult: {proposals: func(t *testing.T) []plan.Proposal {
 		p := installs(t, "x")
 		p.Plan.Result = abi.Entries{}
@@ -84,19 +118,22 @@ var provocations = map[string]provocation{
 	}},
 }
 
+// noRefusals are rules that Check does not refuse by: one marks steps, and one is Checked.Unsupported's.
+var noRefusals = []string{plan.RuleForeign, plan.RuleOpUnsupported}
+
 // TestEveryRuleIsProvoked holds the list of rules and the table above to each other: a rule without a row fails, a row
 // whose proposals do not break it fails, and so does one that breaks more than it says.
 func TestEveryRuleIsProvoked(t *testing.T) {
 	var ids []string
 	for _, r := range plan.Rules {
-		if r.ID == "" || r.Summary == "" {
-			t.Errorf("rule %+v has no id or no summary", r)
+		if r.ID == "" || r.Summary == "" || r.Why == "" || r.Example == "" || r.Author == "" {
+			t.Errorf("rule %+v is not documented in full", r)
 		}
 		if slices.Contains(ids, r.ID) {
 			t.Errorf("rule %q is listed twice", r.ID)
 		}
 		ids = append(ids, r.ID)
-		if _, ok := provocations[r.ID]; !ok {
+		if _, ok := provocations[r.ID]; !ok && !slices.Contains(noRefusals, r.ID) {
 			t.Errorf("rule %q has no test that provokes it", r.ID)
 		}
 	}
@@ -110,7 +147,15 @@ func TestEveryRuleIsProvoked(t *testing.T) {
 			if p.prepare != nil && !p.prepare(t, r) {
 				t.Skip("this system cannot have what the rule is about")
 			}
-			found := findings(t, r, limits(t, p.limits), p.proposals(t)...)
+			o := plan.Options{Limits: limits(t, p.limits)}
+			if p.protect != "" {
+				info, err := os.Stat(filepath.Join(r.Path(), p.protect))
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Protected = append(o.Protected, info)
+			}
+			found := findingsWith(t, r, o, p.proposals(t)...)
 			if !hasRule(found, id) {
 				t.Fatalf("found %v, want %q", rulesOf(found), id)
 			}
@@ -146,7 +191,7 @@ func TestAllFindingsInFixedOrder(t *testing.T) {
 	want := findings(t, r, lim, installs(t, "first", defects()...), other)
 	for _, rule := range []string{
 		plan.RulePathAbsolute, plan.RulePathDot, plan.RulePathDevice, plan.RulePathVCS, plan.RuleMode, plan.RuleNestedPath, plan.RuleSamePath,
-		plan.RuleOpUnsupported, plan.RuleOpNotAllowed, plan.RuleModuleFile, plan.RuleInTheWay, plan.RuleExpect, plan.RuleBareRepo, plan.RulePathEmpty,
+		plan.RuleOpNotAllowed, plan.RuleModuleFile, plan.RuleInTheWay, plan.RuleExpect, plan.RuleBareRepo, plan.RulePathEmpty,
 	} {
 		if !hasRule(want, rule) {
 			t.Errorf("found %v, want %q among them", rulesOf(want), rule)

@@ -3,41 +3,64 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/lola-ext/lola/abi"
 )
 
+// pairRules are the rules about two intents, of which the second touches the path of the first or one beneath it. Pairs that
+// are excepted, or that are one intent, never come here.
+var pairRules = []row[func(a, b *touch) string]{
+	{RuleSamePath, func(a, b *touch) string {
+		switch {
+		case a.key == b.key && a.path == b.path:
+			return fmt.Sprintf("%q is touched twice", a.path)
+		case a.key == b.key:
+			return fmt.Sprintf("%q and %q are one path on some file system", a.path, b.path)
+		case deletes(a) && !b.leaves():
+			return fmt.Sprintf("%q is deleted, and %q lies beneath it by another spelling: on some file system that is another folder", a.path, b.path)
+		}
+		return ""
+	}},
+	{RuleNestedPath, func(a, b *touch) string {
+		if a.key == b.key {
+			return ""
+		}
+		return fmt.Sprintf("%q lies beneath %q", b.path, a.path)
+	}},
+}
+
 // conflicts finds intents that touch one path, or one beneath another's. Touches are sorted by folded path with NUL between
 // components, so whatever lies beneath a path follows it at once and one stack of ancestors is enough.
-//
-// A path that is or lies beneath a delete's path does not conflict with that delete. Equal writes of different proposals
-// are one write with several owners.
 func (j *judge) conflicts() {
-	order := make([]int, len(j.touches))
-	for i := range order {
-		order[i] = i
+	j.order = make([]*touch, len(j.touches))
+	for i := range j.touches {
+		j.order[i] = &j.touches[i]
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := &j.touches[a], &j.touches[b]
-		return cmp.Or(strings.Compare(x.key, y.key), cmp.Compare(x.proposal, y.proposal), cmp.Compare(x.intent, y.intent))
+	slices.SortFunc(j.order, func(a, b *touch) int {
+		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.proposal, b.proposal), cmp.Compare(a.intent, b.intent))
 	})
-	var above []int // positions of touches whose paths are ancestors of, or the same as, the one at hand
-	for _, at := range order {
-		t := &j.touches[at]
-		for len(above) > 0 && !covers(j.touches[above[len(above)-1]].key, t.key) {
+	var above []*touch // touches whose paths are ancestors of, or the same as, the one at hand
+	for _, t := range j.order {
+		for len(above) > 0 && !covers(above[len(above)-1].key, t.key) {
 			above = above[:len(above)-1]
 		}
-		// One conflict per touch is enough to refuse it, and keeps this linear when thousands name one path.
-		clash := false
+		// One conflict per touch is enough to refuse it, and keeps this linear when thousands name one path: each that is
+		// above and no conflict is a delete, and there is one of those to a path.
 		for _, a := range above {
-			if clash = j.meet(&j.touches[a], t); clash || t.dropped {
+			if j.meet(a, t) || t.dropped {
 				break
 			}
 		}
 		if !t.dropped {
-			above = append(above, at)
+			above = append(above, t)
+		}
+	}
+	for _, t := range j.order {
+		if !t.dropped && len(t.edits) > 0 {
+			j.overlaps(t)
 		}
 	}
 }
@@ -49,39 +72,76 @@ func covers(a, b string) bool {
 
 // meet judges two touches of which the second is at or beneath the first, and reports whether they conflict.
 func (j *judge) meet(a, b *touch) bool {
-	if a.dropped {
+	switch {
+	case together(a, b):
+		b.dropped = true
+		if a.edits != nil {
+			a.edits = append(a.edits, b.edits...) // whether they overlap is seen once all are there
+		}
+		if a.last != b.proposal {
+			a.owners = append(a.owners, b.owners...)
+			a.last = b.proposal
+		}
+		return false
+	case excepted(a, b):
+		if a.path == b.path && !b.arrives {
+			a.rewritten = a.rewritten || rewrites(b)
+			b.rewritten = b.rewritten || rewrites(a)
+		}
 		return false
 	}
-	same := a.key == b.key
-	switch {
-	case same && a.op == abi.OpDelete && b.op == abi.OpDelete && a.path == b.path:
-		b.dropped = true
-	case same && a.path == b.path && a.op == abi.OpDelete && b.op == abi.OpWrite:
-		a.dropped = true // the write replaces what the delete would remove
-	case same && a.path == b.path && a.op == abi.OpWrite && b.op == abi.OpDelete:
-		b.dropped = true
-	case !same && a.op == abi.OpDelete:
-	case same && a.path == b.path && a.op == abi.OpWrite && b.op == abi.OpWrite && a.proposal != b.proposal &&
-		a.digest == b.digest && a.mode == b.mode && sameExpect(a.expect, b.expect):
-		a.owners = append(a.owners, b.owners...)
-		b.dropped = true
-	case same:
-		j.conflict(RuleSamePath, a, b, fmt.Sprintf("%q and %q are one path on some file system", a.path, b.path))
-		return true
-	default:
-		j.conflict(RuleNestedPath, a, b, fmt.Sprintf("%q lies beneath %q", b.path, a.path))
-		return true
+	for _, r := range pairRules {
+		if why := r.broken(a, b); why != "" {
+			j.conflict(r.finding(Finding{Path: b.path, Message: why}), a, b)
+			return true
+		}
 	}
 	return false
 }
 
-func (j *judge) conflict(rule string, a, b *touch, message string) {
-	if a.proposal != b.proposal {
-		message += fmt.Sprintf(", which extension %q touches", j.proposals[a.proposal].Owner)
-		j.find(b.proposal, b.intent, Finding{Rule: rule, Path: b.path, Message: message})
-		return
+func deletes(t *touch) bool { return t.in.Op() == abi.OpDelete }
+
+func rewrites(t *touch) bool { op := t.in.Op(); return op == abi.OpWrite || op == abi.OpEdit }
+
+// excepted holds for a delete and a path that is, or lies beneath, the delete's path, unless that is a path that a rename
+// moves away. Spelled another way it would be beneath the delete on one file system and beside it on another.
+func excepted(a, b *touch) bool {
+	switch {
+	case deletes(a) && !b.leaves():
+		return a.path == b.path || strings.HasPrefix(b.path, a.path+"/")
+	case deletes(b) && !a.leaves():
+		return a.path == b.path
 	}
-	j.find(b.proposal, a.intent, Finding{Rule: rule, Path: b.path, Message: message, Intents: []int{b.intent}})
+	return false
+}
+
+// together holds for touches that are one: edits of one file, deletes of one path, and equal intents of several proposals.
+func together(a, b *touch) bool {
+	switch {
+	case a.path != b.path || a.in.Op() != b.in.Op() || a.arrives != b.arrives:
+		return false
+	case deletes(a) || a.in.Op() == abi.OpEdit:
+		return true
+	case a.last == b.proposal:
+		return false
+	}
+	w, ok := a.in.(abi.Write)
+	if !ok {
+		return reflect.DeepEqual(a.in, b.in)
+	}
+	v := b.in.(abi.Write)
+	return a.digest == b.digest && w.Mode == v.Mode && w.ReplaceSymlink == v.ReplaceSymlink && sameExpect(w.Expect, v.Expect)
+}
+
+// conflict keeps a finding about two touches: by both intents if one plan has both, else by the other extension's name.
+func (j *judge) conflict(f Finding, a, b *touch) {
+	if a.proposal == b.proposal {
+		f.Intents = []int{a.intent, b.intent}
+	} else {
+		f.Intents = []int{b.intent}
+		f.Message += fmt.Sprintf(", which extension %q touches", j.proposals[a.proposal].Owner)
+	}
+	j.find(b.proposal, f)
 }
 
 func sameExpect(a, b abi.Expect) bool {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,88 +10,138 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/internal/fold"
 )
+
+// Fold maps paths that are one path on some file system to the same text. It is for comparing, never for opening.
+func Fold(path string) string { return fold.Path(path) }
 
 // CheckPath judges the form of a path, on every OS alike and without looking at any file system: what would be refused
 // anywhere is refused everywhere. lim must be resolved. Nil means acceptable.
 func CheckPath(path string, lim abi.Limits) []Finding {
-	if path == "" {
-		return []Finding{{Rule: RulePathEmpty, Message: "the path is empty"}}
-	}
-	c := pathCheck{path: path}
+	s := spelling{whole: path, path: path, lim: lim}
 	if len(path) > lim.Path {
-		c.add(RulePathLength, "the path has %d bytes, want at most %d", len(path), lim.Path)
-		c.path = path[:lim.Path] // what is shown; the rules below still see a bounded text
-		path = c.path
+		s.path = path[:lim.Path] // what is shown and what most rules look at: a bounded text
 	}
-	if !utf8.ValidString(path) && len(c.found) == 0 {
-		c.add(RulePathUTF8, "the path %q is not valid UTF-8", path)
-	}
-	if i := strings.IndexFunc(path, isControl); i >= 0 {
-		c.add(RulePathControl, "the path %q holds a control character", path)
-	}
-	if i := strings.IndexFunc(path, isInvisible); i >= 0 {
-		r, _ := utf8.DecodeRuneInString(path[i:])
-		c.add(RulePathInvisible, "the path %q holds %U, which cannot be seen", path, r)
-	}
-	if strings.ContainsRune(path, '\\') {
-		c.add(RulePathBackslash, `the path %q holds a backslash; components are separated by "/"`, path)
-	}
-	if strings.ContainsRune(path, ':') {
-		c.add(RulePathColon, "the path %q holds a colon", path)
-	}
-	if path[0] == '/' {
-		c.add(RulePathAbsolute, "the path %q is absolute", path)
-	}
-	if n := strings.Count(path, "/") + 1; n > lim.Components {
-		c.add(RulePathDepth, "the path has %d components, want at most %d", n, lim.Components)
-	}
-	for comp := range strings.SplitSeq(path, "/") {
-		c.component(comp, lim)
-	}
-	return c.found
-}
-
-type pathCheck struct {
-	path  string
-	found []Finding
-}
-
-// add notes a finding, one per rule and path.
-func (c *pathCheck) add(rule, format string, args ...any) {
-	for _, f := range c.found {
-		if f.Rule == rule {
-			return
+	for comp := range strings.SplitSeq(s.path, "/") {
+		s.components = append(s.components, comp)
+		if !s.dots(comp) && len(comp) <= lim.Component {
+			s.plain = append(s.plain, comp)
 		}
 	}
-	c.found = append(c.found, Finding{Rule: rule, Path: c.path, Message: fmt.Sprintf(format, args...)})
+	var found []Finding
+	for _, r := range pathRules {
+		if why := r.broken(&s); why != "" {
+			found = append(found, r.finding(Finding{Path: s.path, Message: why}))
+			if r.id == RulePathEmpty {
+				break
+			}
+		}
+	}
+	return found
 }
 
-func (c *pathCheck) component(comp string, lim abi.Limits) {
-	if comp == "" || comp == "." || comp == ".." {
-		c.add(RulePathDot, "the path %q has a component %q", c.path, comp)
-		return
-	}
-	if len(comp) > lim.Component {
-		c.add(RulePathComponent, "a component of the path has %d bytes, want at most %d", len(comp), lim.Component)
-		return
-	}
-	if last, _ := utf8.DecodeLastRuneInString(comp); last == '.' || unicode.Is(unicode.Zs, last) {
-		c.add(RulePathTrailing, "the component %q ends with a dot or a space", comp)
-	}
-	if isDevice(comp) {
-		c.add(RulePathDevice, "the component %q names a device on Windows", comp)
-	}
-	if isShortName(comp) {
-		c.add(RulePathShortName, "the component %q has the shape of an 8.3 alias", comp)
-	}
-	if dir := vcsFolder(comp); dir != "" {
-		c.add(RulePathVCS, "the component %q is %s, or is taken for it somewhere", comp, dir)
-	}
-	if strings.HasPrefix(fold(comp), StagingPrefix) {
-		c.add(RulePathStaging, "the component %q has the form of a staging folder", comp)
+// spelling is a path as the rules about its form see it.
+type spelling struct {
+	whole, path string // path is whole, cut to the limit
+	components  []string
+	plain       []string // the components that are none of "", "." and ".." and not too long
+	lim         abi.Limits
+}
+
+func (s *spelling) dots(comp string) bool { return comp == "" || comp == "." || comp == ".." }
+
+// inPath says why if the path holds a character of some kind.
+func inPath(bad func(rune) bool, why string) func(*spelling) string {
+	return func(s *spelling) string {
+		if strings.IndexFunc(s.path, bad) < 0 {
+			return ""
+		}
+		return fmt.Sprintf("the path %q holds %s", s.path, why)
 	}
 }
+
+// inComponent says why if some component is bad.
+func inComponent(bad func(string) bool, why string) func(*spelling) string {
+	return func(s *spelling) string {
+		if i := slices.IndexFunc(s.plain, bad); i >= 0 {
+			return fmt.Sprintf("the component %q %s", s.plain[i], why)
+		}
+		return ""
+	}
+}
+
+// pathRules are the rules about the form of a path, each with what it says of a path that breaks it.
+var pathRules = []row[func(*spelling) string]{
+	{RulePathEmpty, func(s *spelling) string {
+		if s.whole == "" {
+			return "the path is empty"
+		}
+		return ""
+	}},
+	{RulePathLength, func(s *spelling) string {
+		if len(s.whole) > s.lim.Path {
+			return fmt.Sprintf("the path has %d bytes, want at most %d", len(s.whole), s.lim.Path)
+		}
+		return ""
+	}},
+	{RulePathUTF8, func(s *spelling) string {
+		if !utf8.ValidString(s.whole) && len(s.whole) <= s.lim.Path {
+			return fmt.Sprintf("the path %q is not valid UTF-8", s.path)
+		}
+		return ""
+	}},
+	{RulePathControl, inPath(isControl, "a control character")},
+	{RulePathInvisible, func(s *spelling) string {
+		if i := strings.IndexFunc(s.path, isInvisible); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(s.path[i:])
+			return fmt.Sprintf("the path %q holds %U, which cannot be seen", s.path, r)
+		}
+		return ""
+	}},
+	{RulePathBackslash, inPath(func(r rune) bool { return r == '\\' }, `a backslash; components are separated by "/"`)},
+	{RulePathColon, inPath(func(r rune) bool { return r == ':' }, "a colon")},
+	{RulePathAbsolute, func(s *spelling) string {
+		if s.path[0] == '/' {
+			return fmt.Sprintf("the path %q is absolute", s.path)
+		}
+		return ""
+	}},
+	{RulePathDepth, func(s *spelling) string {
+		if n := len(s.components); n > s.lim.Components {
+			return fmt.Sprintf("the path has %d components, want at most %d", n, s.lim.Components)
+		}
+		return ""
+	}},
+	{RulePathDot, func(s *spelling) string {
+		if i := slices.IndexFunc(s.components, s.dots); i >= 0 {
+			return fmt.Sprintf("the path %q has a component %q", s.path, s.components[i])
+		}
+		return ""
+	}},
+	{RulePathComponent, func(s *spelling) string {
+		for _, comp := range s.components {
+			if len(comp) > s.lim.Component {
+				return fmt.Sprintf("a component of the path has %d bytes, want at most %d", len(comp), s.lim.Component)
+			}
+		}
+		return ""
+	}},
+	{RulePathTrailing, inComponent(hasTrailing, "ends with a dot or a space")},
+	{RulePathDevice, inComponent(isDevice, "names a device on Windows")},
+	{RulePathShortName, inComponent(isShortName, "has the shape of an 8.3 alias")},
+	{RulePathVCS, inComponent(isVCSFolder, "is the folder of a version control system, or is taken for one somewhere")},
+	{RulePathStaging, inComponent(isStaging, "has the form of a staging folder")},
+}
+
+func hasTrailing(comp string) bool {
+	last, _ := utf8.DecodeLastRuneInString(comp)
+	return last == '.' || unicode.Is(unicode.Zs, last)
+}
+
+func isVCSFolder(comp string) bool { return vcsFolder(comp) != "" }
+
+func isStaging(comp string) bool { return strings.HasPrefix(Fold(comp), StagingPrefix) }
 
 // StagingPrefix begins the names of this program's own folders within a root. No plan may name one.
 const StagingPrefix = ".lola-stage-"
@@ -120,7 +171,7 @@ func isDevice(comp string) bool {
 	}
 	base = strings.TrimRight(base, " ")
 	if !isASCII(base) {
-		base = undot(norm.NFD.String(fold(base))) // the Kelvin sign is a K, the dotted I an I
+		base = undot(norm.NFD.String(Fold(base))) // the Kelvin sign is a K, the dotted I an I
 	}
 	base = strings.ToUpper(base)
 	switch base {
@@ -209,11 +260,20 @@ func vcsNamed(s string) string {
 		return ""
 	}
 	// Upper case catches what folds differently by table, such as the dotless i.
-	folded, upper := fold(s), strings.ToUpper(s)
+	folded, upper := Fold(s), strings.ToUpper(s)
 	for _, dir := range vcsFolders {
 		if folded == dir || upper == strings.ToUpper(dir) {
 			return dir
 		}
 	}
 	return ""
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }

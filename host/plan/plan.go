@@ -10,9 +10,11 @@
 // [Checked] is the only thing that host/internal/apply takes, and Check is its only maker. What was seen in the root while
 // checking is part of it and is compared again when it is applied.
 //
-// This version judges and passes on writes and deletes of files. Edits, renames, fetches and clones are known and refused
-// with words ([RuleOpUnsupported]); foreign changes are the caller's to ask about. The rule ids are stable, the set of them
-// grows.
+// A fetch or a clone is judged by what it names; what it brings is judged when it is there, and no version applies one
+// yet. What a plan would do to files that are the user's own is no ground to refuse it: it stands in [Step.Foreign], and
+// whoever applies the plan asks. Check does not see what changes after it: that is compared again when the plan is applied.
+//
+// The rule ids are stable ([Rules], docs/RULES.md); the set of them grows.
 package plan
 
 import (
@@ -22,6 +24,7 @@ import (
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/internal/edit"
 	"github.com/lola-ext/lola/host/root"
 )
 
@@ -34,6 +37,11 @@ type Proposal struct {
 	Plan   *abi.Plan
 	// Module resolves the module files that writes name; nil if the request had no module.
 	Module ModuleFiles
+	// Destination is the folder that the request asked a source to fill; it touches nothing else.
+	Destination string
+	// URLs are those that stand literally in the manifest, in the parameters as the user gave them, or on the command line:
+	// an extension that reads files may name no others.
+	URLs []string
 }
 
 // ModuleFiles finds a file of the module by the path that the request named it by.
@@ -100,6 +108,7 @@ type Installed struct {
 	Digest abi.Digest
 	Mode   abi.Mode
 	Module string
+	Edits  []edit.Record // what lola's edits of the file put there
 }
 
 // Action is what is done at one path.
@@ -131,6 +140,7 @@ type Step struct {
 	Before  Before      // what Check saw at Path; of a Create beneath a removed directory: nothing
 	Tree    []root.Node // what Check saw beneath Path, of a directory
 	Remote  *Remote     // of Fetch and Clone
+	Edits   []Edited    // of a Create, Update or Keep that edits came to, by extension
 	// Guarded are the paths that appear, move or vanish with the step and that other programs obey without being asked.
 	Guarded []Guarded
 	// Foreign are the reasons for which the step needs consent.
@@ -191,4 +201,19 @@ func (c Checked) Changes() int {
 		}
 	}
 	return n
+}
+
+// Unsupported returns a *[RefusedError] if there are steps that this version cannot apply (fetches and clones), else nil.
+func (c Checked) Unsupported() error {
+	r := row[struct{}]{id: RuleOpUnsupported}
+	var found []Finding
+	for _, s := range c.Steps() {
+		if s.Remote != nil && len(found) < MaxFindings {
+			found = append(found, r.finding(Finding{Owner: s.Owners[0], Path: s.Path, Message: fmt.Sprintf("this version of the host cannot %s %q yet", s.Action, s.Remote.URL)}))
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return &RefusedError{Findings: found}
 }

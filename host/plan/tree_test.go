@@ -44,22 +44,49 @@ func openTree(t testing.TB, files map[string]string) *root.Root {
 // installs is a target that may write everything and proposes the intents.
 func installs(t testing.TB, owner string, intents ...abi.Intent) plan.Proposal {
 	t.Helper()
-	everything, err := grant.New([]string{"**"})
+	return plan.Proposal{Owner: owner, Kind: abi.KindTarget, Action: "install", Grant: everything(t), Plan: &abi.Plan{Intents: intents}}
+}
+
+// gets is a source that may write, fetch and clone everything to the folder "d".
+func gets(t testing.TB, intents ...abi.Intent) plan.Proposal {
+	t.Helper()
+	return plan.Proposal{Owner: "x", Kind: abi.KindSource, Action: "fetch", Grant: everything(t), Plan: &abi.Plan{Intents: intents}, Destination: "d"}
+}
+
+// everything may write any path but guarded ones, and fetch and clone anything.
+func everything(t testing.TB) grant.Set {
+	t.Helper()
+	return granted(t, grant.Rights{Writes: []string{"**"}, Capabilities: []string{"net.http", "net.git", "symlink:replace"}})
+}
+
+func granted(t testing.TB, r grant.Rights) grant.Set {
+	t.Helper()
+	g, err := grant.Parse(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan.Proposal{Owner: owner, Kind: abi.KindTarget, Action: "install", Grant: everything, Plan: &abi.Plan{Intents: intents}}
+	return g
 }
 
 func write(path, text string) abi.Write {
 	return abi.Write{Path: path, Mode: 0o644, Content: abi.Bytes(text)}
 }
 
+// set is an edit that sets one value of a JSON file.
+func set(path, at string, value any) abi.EditJSON {
+	return abi.EditJSON{Path: path, Edits: []abi.JSONEdit{{At: at, Set: true, Value: value}}}
+}
+
 // findings returns why the proposals are refused, nil if they are accepted. It holds Check to what every answer must be:
 // findings or steps, never both.
 func findings(t testing.TB, r *root.Root, lim abi.Limits, proposals ...plan.Proposal) []plan.Finding {
 	t.Helper()
-	c, err := plan.Check(r, plan.Options{Limits: lim}, proposals...)
+	return findingsWith(t, r, plan.Options{Limits: lim}, proposals...)
+}
+
+func findingsWith(t testing.TB, r *root.Root, o plan.Options, proposals ...plan.Proposal) []plan.Finding {
+	t.Helper()
+	c, err := plan.Check(r, o, proposals...)
 	if err == nil {
 		return nil
 	}
@@ -76,7 +103,12 @@ func findings(t testing.TB, r *root.Root, lim abi.Limits, proposals ...plan.Prop
 // steps returns the steps of proposals that must be accepted.
 func steps(t testing.TB, r *root.Root, lim abi.Limits, proposals ...plan.Proposal) []plan.Step {
 	t.Helper()
-	c, err := plan.Check(r, plan.Options{Limits: lim}, proposals...)
+	return stepsWith(t, r, plan.Options{Limits: lim}, proposals...)
+}
+
+func stepsWith(t testing.TB, r *root.Root, o plan.Options, proposals ...plan.Proposal) []plan.Step {
+	t.Helper()
+	c, err := plan.Check(r, o, proposals...)
 	if err != nil {
 		t.Fatalf("Check: %v, want it accepted", err)
 	}

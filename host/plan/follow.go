@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/root"
+)
+
+// admitted returns the admitted links that lie in the root and stand for a path in it, each with that path. A link that
+// leads elsewhere is left out, so that an intent that passes it meets [RuleLink] like any other.
+func admitted(r *root.Root, o Options) map[string]string {
+	links := map[string]string{}
+	for _, link := range o.Follow {
+		if to, ok := standsFor(r, link); ok && CheckPath(link, o.Limits) == nil && CheckPath(to, o.Limits) == nil {
+			links[link] = to
+		}
+	}
+	return links
+}
+
+// standsFor reads the link and walks what it says, component by component from where it lies, never through another link.
+// The last components need not be there.
+func standsFor(r *root.Root, link string) (string, bool) {
+	at, name := root.Split(link)
+	d, _, err := r.Walk(at, false)
+	if err != nil {
+		return "", false
+	}
+	text, err := d.Readlink(name)
+	d.Close()
+	text = filepath.ToSlash(text)
+	if err != nil || text == "" || path.IsAbs(text) || filepath.IsAbs(text) {
+		return "", false
+	}
+	for comp := range strings.SplitSeq(text, "/") {
+		switch comp {
+		case "", ".":
+		case "..":
+			// Up from a directory that is really there: up from a link would be up from what that stands for.
+			d, _, err := r.Walk(at, false)
+			if err != nil || at == "" {
+				if err == nil {
+					d.Close()
+				}
+				return "", false
+			}
+			d.Close()
+			at, _ = root.Split(at)
+		default:
+			at = path.Join(at, comp)
+		}
+	}
+	return at, at != ""
+}
+
+// follow returns the path that p stands for: itself, unless it is or lies beneath an admitted link.
+func (j *judge) follow(p string) string {
+	if len(j.links) == 0 {
+		return p
+	}
+	for at := p; at != ""; {
+		if to, ok := j.links[at]; ok {
+			return to + p[len(at):]
+		}
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			break
+		}
+		at = at[:i]
+	}
+	return p
+}
+
+// followed returns the intent with each of its paths followed.
+func (j *judge) followed(in abi.Intent) abi.Intent {
+	switch in := in.(type) {
+	case abi.Write:
+		in.Path = j.follow(in.Path)
+		return in
+	case abi.EditJSON:
+		in.Path = j.follow(in.Path)
+		return in
+	case abi.EditBlock:
+		in.Path = j.follow(in.Path)
+		return in
+	case abi.Delete:
+		in.Path = j.follow(in.Path)
+		return in
+	case abi.Rename:
+		in.From, in.To = j.follow(in.From), j.follow(in.To)
+		return in
+	case abi.Fetch:
+		in.Dest = j.follow(in.Dest)
+		return in
+	case abi.Clone:
+		in.Dest = j.follow(in.Dest)
+		return in
+	}
+	return in
+}

@@ -1,0 +1,231 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/internal/edit"
+)
+
+// said is one intent as the rules about intents see it, links followed.
+type said struct {
+	*Proposal
+	in      abi.Intent
+	grant   grant.Set
+	right   abi.Right
+	paths   []string    // the paths of the root that it names
+	content abi.Content // of a write; nil if there is none
+	keys    []edit.Key  // of an edit
+	keysErr error
+}
+
+// intentRules are the rules about one intent alone. pathRules come on top for each of its paths.
+var intentRules = []row[func(*said) []Finding]{
+	{RuleOpUnknown, func(s *said) []Finding {
+		return when(s.paths == nil, "", "the intent %T is none that this host knows", s.in)
+	}},
+	{RuleOpNotAllowed, func(s *said) []Finding {
+		return when(!slices.Contains(s.right.Ops, s.in.Op()), "", "an extension of kind %q may not %s in action %q", s.Kind, s.in.Op(), s.Action)
+	}},
+	{RuleDestination, outsideDestination},
+	{RuleGuarded, guardedPaths},
+	{RuleNotGranted, ungrantedPaths},
+	{RuleReplaceLink, func(s *said) []Finding {
+		w, ok := s.in.(abi.Write)
+		return when(ok && w.ReplaceSymlink && !s.grant.MayReplaceSymlink(), w.Path, "the write of %q may replace a symlink, which is not granted", w.Path)
+	}},
+	{RuleURL, badURL},
+	{RuleRef, badRef},
+	{RuleRemoteNotGranted, ungrantedURL},
+	{RuleMode, func(s *said) []Finding {
+		w, ok := s.in.(abi.Write)
+		return when(ok && w.Mode&^abi.ModeMask != 0, w.Path, "mode %#o of %q has more than permission bits", uint16(w.Mode), w.Path)
+	}},
+	{RuleModuleFile, func(s *said) []Finding {
+		w, ok := s.in.(abi.Write)
+		if ok && s.content == nil && w.Module != "" {
+			return when(true, w.Path, "the write of %q copies %q, which the module does not have", w.Path, w.Module)
+		}
+		return when(ok && s.content == nil, w.Path, "the write of %q has neither content nor a module file", w.Path)
+	}},
+	{RuleEditForm, func(s *said) []Finding { return when(s.keysErr != nil, first(s.paths), "%v", s.keysErr) }},
+	{RuleSamePath, func(s *said) []Finding {
+		in, ok := s.in.(abi.Rename)
+		return when(ok && Fold(in.From) == Fold(in.To), in.From, "%q and %q are one path on some file system, and one is renamed to the other", in.From, in.To)
+	}},
+	{RuleNestedPath, func(s *said) []Finding {
+		in, ok := s.in.(abi.Rename)
+		from, to := key(in.From), key(in.To)
+		return when(ok && from != to && (covers(from, to) || covers(to, from)), in.From, "one of %q and %q lies within the other, and one is renamed to the other", in.From, in.To)
+	}},
+}
+
+// when is a finding if the condition holds.
+func when(broken bool, path, format string, args ...any) []Finding {
+	if !broken {
+		return nil
+	}
+	return []Finding{{Path: path, Message: fmt.Sprintf(format, args...)}}
+}
+
+// proposal judges what needs neither the root nor other intents.
+func (j *judge) proposal(i int) {
+	p := &j.proposals[i]
+	right, ok := abi.RightOf(p.Kind, p.Action)
+	for _, r := range answerRules {
+		if why := r.broken(p, right, ok); why != "" {
+			j.find(i, r.finding(Finding{Message: why}))
+		}
+	}
+	if !ok {
+		return
+	}
+	g := j.grant(i)
+	for n, in := range p.Plan.Intents {
+		if j.full {
+			return
+		}
+		j.intent(i, n, said{Proposal: p, in: j.followed(in), grant: g, right: right})
+	}
+}
+
+// answerRules are the rules about an answer as a whole.
+var answerRules = []row[func(p *Proposal, right abi.Right, known bool) string]{
+	{RuleOpNotAllowed, func(p *Proposal, _ abi.Right, known bool) string {
+		if !known {
+			return fmt.Sprintf("an extension of kind %q has no action %q", p.Kind, p.Action)
+		}
+		return ""
+	}},
+	{RuleResult, func(p *Proposal, right abi.Right, known bool) string {
+		switch {
+		case known && right.Result && p.Plan.Result == nil:
+			return fmt.Sprintf("the action %q is answered with a result, and there is none", p.Action)
+		case known && !right.Result && p.Plan.Result != nil:
+			return fmt.Sprintf("the action %q has no result, and there is one", p.Action)
+		}
+		return ""
+	}},
+}
+
+func (j *judge) intent(i, n int, s said) {
+	s.paths = paths(s.in)
+	if w, ok := s.in.(abi.Write); ok {
+		s.content = w.Content
+		if w.Module != "" && s.Module != nil {
+			if c, ok := s.Module.File(w.Module); ok {
+				s.content = c
+			}
+		}
+	}
+	s.keys, s.keysErr = edit.Keys(s.in)
+	before := len(j.found)
+	for _, r := range intentRules {
+		for _, f := range r.broken(&s) {
+			f.Intents = []int{n}
+			j.find(i, r.finding(f))
+		}
+	}
+	for _, path := range s.paths {
+		for _, f := range CheckPath(path, j.Limits) {
+			f.Intents = []int{n}
+			j.find(i, f)
+		}
+	}
+	if len(j.found) > before || j.full {
+		return
+	}
+	for k, path := range s.paths { // the second of a rename is where it arrives
+		t := touch{
+			proposal: i, intent: n, in: s.in, path: path, key: key(path), arrives: k == 1,
+			content: s.content, edits: editsOf(i, n, s.in, s.keys), owners: []string{s.Owner}, last: i,
+		}
+		if s.content != nil {
+			t.digest = s.content.Digest()
+		}
+		j.touches = append(j.touches, t)
+	}
+}
+
+// key is the folded path with NUL between components: what lies beneath a path sorts right behind it.
+func key(path string) string { return strings.ReplaceAll(Fold(path), "/", "\x00") }
+
+// paths returns the paths of the root that an intent names; nil for an intent that this host does not know.
+func paths(in abi.Intent) []string {
+	switch in := in.(type) {
+	case abi.Write:
+		return []string{in.Path}
+	case abi.EditJSON:
+		return []string{in.Path}
+	case abi.EditBlock:
+		return []string{in.Path}
+	case abi.Delete:
+		return []string{in.Path}
+	case abi.Rename:
+		return []string{in.From, in.To}
+	case abi.Fetch:
+		return []string{in.Dest}
+	case abi.Clone:
+		return []string{in.Dest}
+	}
+	return nil
+}
+
+func first(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return paths[0]
+}
+
+// outsideDestination holds a source to the folder that the request asked it to fill.
+func outsideDestination(s *said) []Finding {
+	if s.Kind != abi.KindSource {
+		return nil
+	}
+	for _, path := range s.paths {
+		switch {
+		case s.Destination == "":
+			return when(true, path, "the request names no destination, so %q lies outside it", path)
+		case path != s.Destination && !strings.HasPrefix(path, s.Destination+"/"):
+			return when(true, path, "the path %q lies outside the destination %q", path, s.Destination)
+		}
+	}
+	return nil
+}
+
+// maxGrantShown bounds what a message says of a grant, in bytes: it stands in many messages.
+const maxGrantShown = 200
+
+func ungrantedPaths(s *said) []Finding {
+	var found []Finding
+	for _, path := range s.paths {
+		if len(path) > abi.HardLimits().Path || s.grant.MayWrite(path) { // a longer one is refused already, and would be quoted whole
+			continue
+		}
+		if _, guarded := s.grant.Guarded(path); guarded {
+			continue // another rule's
+		}
+		found = append(found, notGranted(s.grant, path))
+	}
+	return found
+}
+
+// granted is the grant in words, cut.
+func granted(g grant.Set) string {
+	words := g.String()
+	if len(words) > maxGrantShown {
+		words = strings.ToValidUTF8(words[:maxGrantShown], "") + "…"
+	}
+	return words
+}
+
+func notGranted(g grant.Set, path string) Finding {
+	return Finding{
+		Path: path, Message: fmt.Sprintf("the path %q is not covered by the grant (%s)", path, granted(g)),
+		Fix: fmt.Sprintf("the manifest must ask for it (writes: %q) and the user must grant it", path),
+	}
+}

@@ -215,20 +215,19 @@ func TestEvilPlans(t *testing.T) {
 		intent abi.Intent
 		rule   string
 	}{
-		"P02 climbing":            {abi.Write{Path: ".guest/../../x", Content: text}, plan.RulePathDot},
-		"absolute":                {abi.Write{Path: "/etc/cron.d/x", Content: text}, plan.RulePathAbsolute},
-		"P08 stream":              {abi.Write{Path: ".guest/a:b", Content: text}, plan.RulePathColon},
-		"P13 disguised git":       {abi.Write{Path: ".guest/.g\u200cit/config", Content: text}, plan.RulePathVCS},
-		"git hook":                {abi.Write{Path: ".git/hooks/post-checkout", Mode: 0o755, Content: text}, plan.RulePathVCS},
-		"not granted":             {abi.Write{Path: "package.json", Content: text}, plan.RuleGuarded},
-		"P14 settings":            {abi.Write{Path: ".claude/settings.json", Content: text}, plan.RuleGuarded},
-		"module file of its own":  {abi.Write{Path: ".guest/x", Module: "../../etc/passwd"}, plan.RuleModuleFile},
-		"delete of the user's":    {abi.Delete{Path: "mine"}, plan.RuleNotGranted},
-		"fetch":                   {abi.Fetch{URL: "https://x.example/y", Method: "GET", Dest: ".guest/y"}, plan.RuleOpNotAllowed},
-		"edit of no pointer":      {abi.EditJSON{Path: ".guest/x.json", Edits: []abi.JSONEdit{{At: "x"}}}, plan.RuleEditForm},
-		"rename of the user's":    {abi.Rename{From: "mine", To: ".guest/b"}, plan.RuleNotGranted},
-		"rename of nothing":       {abi.Rename{From: ".guest/a", To: ".guest/b"}, plan.RuleRenameSource},
-		"same path twice":         {abi.Write{Path: ".guest/OK", Content: text}, plan.RuleSamePath},
+		"P02 climbing":           {abi.Write{Path: ".guest/../../x", Content: text}, plan.RulePathDot},
+		"absolute":               {abi.Write{Path: "/etc/cron.d/x", Content: text}, plan.RulePathAbsolute},
+		"P08 stream":             {abi.Write{Path: ".guest/a:b", Content: text}, plan.RulePathColon},
+		"P13 disguised git":      {abi.Write{Path: ".guest/.g\u200cit/config", Content: text}, plan.RulePathVCS},
+		"git hook":               {abi.Write{Path: ".git/hooks/post-checkout", Mode: 0o755, Content: text}, plan.RulePathVCS},
+		"not granted":            {abi.Write{Path: "package.json", Content: text}, plan.RuleGuarded},
+		"P14 settings":           {abi.Write{Path: ".claude/settings.json", Content: text}, plan.RuleGuarded},
+		"module file of its own": {abi.Write{Path: ".guest/x", Module: "../../etc/passwd"}, plan.RuleModuleFile},
+		"delete of the user's":   {abi.Delete{Path: "mine"}, plan.RuleNotGranted},
+		"fetch":                  {abi.Fetch{URL: "https://x.example/y", Method: "GET", Dest: ".guest/y"}, plan.RuleOpNotAllowed},
+		"rename of the user's":   {abi.Rename{From: "mine", To: ".guest/b"}, plan.RuleNotGranted},
+		"rename of nothing":      {abi.Rename{From: ".guest/a", To: ".guest/b"}, plan.RuleRenameSource},
+		"same path twice":        {abi.Write{Path: ".guest/OK", Content: text}, plan.RuleSamePath},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t, wasmbuild.Reactor(wasmbuild.Parts{Plan: encode(t, good, c.intent)}), abi.Limits{})

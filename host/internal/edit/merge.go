@@ -31,7 +31,39 @@ func Merge(old, new []Record) []Record {
 			delete(before, n.key()) // one value added twice goes once
 		}
 	}
+	settle(merged)
 	return merged
+}
+
+// settle gives each object that was made to the first record on whose way it lies. Records are reverted from the last to the
+// first, so all that was put into the object is gone by then.
+func settle(records []Record) {
+	first := ways(records)
+	for i := range records {
+		made := records[i].Made
+		records[i].Made = nil
+		for _, m := range made {
+			j, there := first[m.At]
+			if !there {
+				j = i
+			}
+			records[j] = records[j].inherit(m)
+		}
+	}
+}
+
+// ways maps each pointer that leads to what a record put to the first such record.
+func ways(records []Record) map[string]int {
+	first := map[string]int{}
+	for i, r := range records {
+		for at := r.At; at != "" && r.New != nil; {
+			at = at[:strings.LastIndexByte(at, '/')]
+			if _, there := first[at]; !there {
+				first[at] = i
+			}
+		}
+	}
+	return first
 }
 
 // then is what two edits of one place, one after the other, did together.
@@ -59,8 +91,8 @@ func (r Record) then(n Record) Record {
 		both = Record{Kind: Replace, At: n.At, ID: n.ID, Old: r.Old, New: n.New}
 	}
 	both.Made, both.File = n.Made, n.File
-	for i := len(r.Made) - 1; i >= 0; i-- {
-		both = both.inherit(r.Made[i])
+	for _, m := range r.Made {
+		both = both.inherit(m)
 	}
 	if both.File == nil {
 		both.File = r.File
@@ -83,18 +115,22 @@ func (r Record) found(text *string) bool {
 	return formOf(*was) == formOf(*text)
 }
 
-// inherit adds an object or array that another edit made to what this one answers for.
+// inherit adds an object or array that another edit made to what this one answers for, the outer before the inner: both
+// lie on the way of one pointer, so the outer has the shorter one.
 func (r Record) inherit(m Made) Record {
-	made := []Made{m}
+	made := make([]Made, 0, len(r.Made)+1)
 	for _, o := range r.Made {
 		if o.At == m.At {
 			return r
 		}
+		if m.At != "" && len(m.At) < len(o.At) {
+			made = append(made, m)
+			m.At = ""
+		}
 		made = append(made, o)
 	}
-	// The outer before the inner; both lie on the way of one pointer.
-	for i := 1; i < len(made) && len(made[i].At) < len(made[i-1].At); i++ {
-		made[i], made[i-1] = made[i-1], made[i]
+	if m.At != "" {
+		made = append(made, m)
 	}
 	r.Made = made
 	return r
@@ -159,18 +195,7 @@ func Drop(old []Record, next ...abi.Intent) (drop, keep []Record) {
 func Release(gone, others []Record) (revert, kept []Record) {
 	kept = append(kept, others...)
 	shared := byKey(kept)
-	var ways map[string]int // the first record on whose way an object lies, by pointer
-	if len(gone) > 0 {
-		ways = map[string]int{}
-		for i, r := range kept {
-			for at := r.At; at != ""; {
-				at = at[:strings.LastIndexByte(at, '/')]
-				if _, there := ways[at]; !there {
-					ways[at] = i
-				}
-			}
-		}
-	}
+	first := ways(kept)
 	for _, g := range gone {
 		if i, ok := shared[g.key()]; ok {
 			kept[i] = g.then(kept[i])
@@ -179,7 +204,7 @@ func Release(gone, others []Record) (revert, kept []Record) {
 		made := g.Made
 		g.Made = nil
 		for _, m := range made {
-			if i, ok := ways[m.At]; ok {
+			if i, ok := first[m.At]; ok {
 				kept[i] = kept[i].inherit(m)
 			} else {
 				g.Made = append(g.Made, m)
@@ -193,5 +218,6 @@ func Release(gone, others []Record) (revert, kept []Record) {
 		}
 		revert = append(revert, g)
 	}
+	settle(kept)
 	return revert, kept
 }

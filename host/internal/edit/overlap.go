@@ -60,14 +60,15 @@ func keyOf(e abi.JSONEdit) (Key, error) {
 	return k, nil
 }
 
-// place ends each token with two zero bytes; within a token a zero byte is followed by 1, and where one would begin, 2
-// marks an added element.
+const element = "\xff" // begins an added element in a place: no UTF-8 text holds it
+
+// place ends each token with two zero bytes, and follows a zero byte within one by 1.
 func place(tokens []string, want abi.Digest) string {
 	var b strings.Builder
 	b.WriteString("json\x00")
 	for i, t := range tokens {
 		if i+1 == len(tokens) && t == "-" {
-			b.WriteString("\x00\x02" + want.String())
+			b.WriteString(element + want.String())
 		} else {
 			b.WriteString(strings.ReplaceAll(t, "\x00", "\x00\x01"))
 		}
@@ -80,10 +81,42 @@ func blockPlace(id string) string { return "block\x00" + id + "\x00\x00" }
 
 func (k Key) block() bool { return strings.HasPrefix(k.Place, "block") }
 
-// Overlaps reports whether two edits of one file are about one part of it, or one about a part within the other's. An
-// edit of values and one of a block always overlap.
+// Overlaps reports whether two edits of one file are about one part of it, or one about a part within the other's, or one
+// needs an array where the other needs an object. An edit of values and one of a block always overlap.
 func (k Key) Overlaps(o Key) bool {
-	return k.block() != o.block() || strings.HasPrefix(k.Place, o.Place) || strings.HasPrefix(o.Place, k.Place)
+	return k.block() != o.block() || strings.HasPrefix(k.Place, o.Place) || strings.HasPrefix(o.Place, k.Place) ||
+		names(k.array(), o) || names(o.array(), k)
+}
+
+// array returns the place of the array that an edit adds to, empty if it does not.
+func (k Key) array() string {
+	at, _, found := strings.Cut(k.Place, element)
+	if !found {
+		return ""
+	}
+	return at
+}
+
+// names reports whether an edit names a member of what is at a place.
+func names(at string, k Key) bool {
+	return at != "" && strings.HasPrefix(k.Place, at) && !strings.HasPrefix(k.Place[len(at):], element)
+}
+
+// objects calls f with the places of the objects that an edit's pointer leads through.
+func (k Key) objects(f func(at string)) {
+	begin := strings.IndexByte(k.Place, 0) + 1
+	for i := begin; i+1 < len(k.Place); i++ {
+		if k.Place[i] == element[0] {
+			return
+		}
+		if k.Place[i] != 0 {
+			continue
+		}
+		if i++; k.Place[i] == 0 {
+			f(k.Place[:begin])
+			begin = i + 1
+		}
+	}
 }
 
 // Conflict is two edits of one file that overlap.
@@ -134,6 +167,23 @@ func Conflicts(keys []Key) []Conflict {
 		default:
 			// Once an edit conflicts with what lies around it, what lies within that one conflicts with the same.
 			add(outer, i)
+		}
+	}
+	arrays := map[string]int{} // the first edit that adds to each
+	for i, k := range keys {
+		if at := k.array(); at != "" {
+			if _, there := arrays[at]; !there {
+				arrays[at] = i
+			}
+		}
+	}
+	if len(arrays) > 0 {
+		for i, k := range keys {
+			k.objects(func(at string) {
+				if a, there := arrays[at]; there {
+					add(a, i)
+				}
+			})
 		}
 	}
 	slices.SortFunc(found, func(a, b Conflict) int {

@@ -177,9 +177,12 @@ func (r *Record) badValue() string {
 		if why := r.Slot.bad(r.Kind == Remove); why != "" {
 			return why
 		}
+		if r.Kind == Remove && *r.Slot.name() != tokens[len(tokens)-1] {
+			return "a removed value has another name than its pointer"
+		}
 	}
 	for _, m := range r.Made {
-		if t, err := parsePointer(m.At); err != nil || len(t) == 0 || appends(t) && len(t) > maxTokens {
+		if t, err := parsePointer(m.At); err != nil || len(t) == 0 {
 			return fmt.Sprintf("it made %q", m.At)
 		}
 		if m.Slot != nil {
@@ -210,6 +213,11 @@ func (s *Slot) bad(removed bool) string {
 	}
 	if s.name() == nil {
 		return "a removed value has no name"
+	}
+	for _, n := range []*string{s.Prev, s.Next} {
+		if n != nil && !json.Valid([]byte(*n)) || n != nil && (*n)[0] != '"' {
+			return "what stood next to a removed value is no name"
+		}
 	}
 	return ""
 }

@@ -40,15 +40,15 @@ const (
 	MaxText   = 4096    // bytes of one text; the longest path that is ever accepted has a quarter of it
 	MaxList   = 1000    // intents or findings that a record lists; of more it keeps count and digest
 
-	minMaxFile = 4 << 10
+	minMaxFile = 1 << 10
 	maxFiles   = 512 // of one log: a reader opens them all, so that what it sees is of one moment
 	maxEntries = 4 * maxFiles
 )
 
 // Options bounds a log. The zero value of a field means its default.
 type Options struct {
-	MaxFile int64            // bytes after which a new file is begun: 4 KiB or more; default [DefaultMaxFile]
-	Quota   int64            // bytes of all files: twice MaxFile at least, 256 times at most; default [DefaultQuota]
+	MaxFile int64            // bytes after which a new file is begun: 1 KiB or more; default [DefaultMaxFile]
+	Quota   int64            // bytes of all files: 2 to 256 times MaxFile; default [DefaultQuota], or what of it that allows
 	Wait    time.Duration    // how long to wait for other processes that append; default [DefaultWait]
 	Now     func() time.Time // the clock; default [time.Now]
 }
@@ -74,7 +74,7 @@ func Open(r *root.Root, dir string, o Options) (*Log, error) {
 		l.maxFile = DefaultMaxFile
 	}
 	if l.quota == 0 {
-		l.quota = max(DefaultQuota, 2*l.maxFile)
+		l.quota = min(max(DefaultQuota, 2*l.maxFile), maxFiles/2*l.maxFile)
 	}
 	if l.wait == 0 {
 		l.wait = DefaultWait

@@ -57,12 +57,17 @@ func sample(i int) audit.Record {
 	}
 }
 
-func appendN(t testing.TB, l *audit.Log, n int) audit.Head {
+// small is a record of few bytes.
+func small(i int) audit.Record {
+	return audit.Record{Event: audit.EventPlan, Transaction: fmt.Sprintf("t%d", i), Action: "install", Scope: "project"}
+}
+
+func appendN(t testing.TB, l *audit.Log, n int, record func(int) audit.Record) audit.Head {
 	t.Helper()
 	var head audit.Head
 	for i := range n {
 		var err error
-		if head, err = l.Append(t.Context(), sample(i)); err != nil {
+		if head, err = l.Append(t.Context(), record(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,7 +155,7 @@ func TestRoundTrip(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(home, "audit")); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("reading made the folder: %v", err)
 	}
-	head := appendN(t, l, 3)
+	head := appendN(t, l, 3, sample)
 	holds(t, l, 3, head)
 	if got, err := l.Head(t.Context()); err != nil || got != head || head.Seq != 3 {
 		t.Errorf("Head: %v, %v; want %v", got, err, head)

@@ -33,6 +33,12 @@ const (
 	EventDamaged Event = "damaged" // something that no writer leaves lies before this record
 )
 
+// Events lists every event, in the order of FORMAT.md.
+var Events = []Event{
+	EventPlan, EventApplied, EventRolledBack, EventRecovered, EventUndone, EventRefused, EventRun, EventDialled,
+	EventRotated, EventDropped, EventTorn, EventDamaged,
+}
+
 // Record is one record. The caller fills what applies; [Log.Append] sets Format, Seq, Prev, Time and Hash. All texts may be
 // foreign. Order of fields is the order in a line.
 type Record struct {

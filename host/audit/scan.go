@@ -121,7 +121,12 @@ func (s *scanner) next() (Record, error) {
 			return Record{}, s.here(err.Error())
 		}
 		if why := s.join(rec); why != "" {
-			return Record{}, s.here(why)
+			at := *s.here(why)
+			if s.scrap.Bytes > 0 { // what this record does not fit is where it should begin
+				at = s.scrapAt
+				at.Why = why
+			}
+			return Record{}, &at
 		}
 		if rec.Event == EventDamaged {
 			at := s.scrapAt
@@ -165,7 +170,7 @@ func (s *scanner) takeScrap(ln line, why string) error {
 // join says why rec does not follow what was read, or nothing.
 func (s *scanner) join(rec Record) string {
 	if due := s.due(); due != 0 && rec.Seq != due {
-		return fmt.Sprintf("record %d is there", rec.Seq)
+		return fmt.Sprintf("record %d comes next", rec.Seq)
 	}
 	if s.last.Seq != 0 && rec.Prev != s.last.Hash {
 		return "it is not chained to the record before it"
@@ -181,9 +186,9 @@ func (s *scanner) join(rec Record) string {
 	case marks && s.scrap.Bytes == 0:
 		return "it tells of a cut write before it, and there is none"
 	case marks && *rec.Scrap != s.scrap:
-		return "what lies before it is not what it tells"
+		return "what lies there is not what the record after it tells"
 	case !marks && s.scrap.Bytes > 0:
-		return "what a cut write left lies before it, and it does not tell of that"
+		return "what a cut write may have left is there, and the record after it does not tell of that"
 	case (rec.Event == EventRotated) != (rec.Rotated != nil), (rec.Event == EventDropped) != (rec.Dropped != nil):
 		return "its event and what it tells do not fit"
 	case rec.Rotated != nil && !s.intact:

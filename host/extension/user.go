@@ -24,28 +24,30 @@ type User struct {
 // Grant returns what the manifest asks for in the folder. Paths are relative to it.
 func (u User) Grant() grant.Set { return u.grant }
 
-type user struct {
-	Folder string   `yaml:"folder"`
-	Writes []string `yaml:"writes"`
+var userFields = []string{"folder", "writes"}
+
+func readUser(d mapping) grant.Rights {
+	m := d.mapping("user", userFields)
+	return grant.Rights{Folder: m.text("folder"), Writes: m.texts("writes")}
 }
 
-func (d user) check(kind abi.Kind) (*User, error) {
-	if kind != abi.KindTarget {
-		return nil, fmt.Errorf("only a target works in user scope, and this is a %q", kind)
+func (m Manifest) user(r grant.Rights) (*User, error) {
+	if m.Kind != abi.KindTarget {
+		return nil, fmt.Errorf("field user: only a target works in user scope, and this is a %q", m.Kind)
 	}
-	if err := checkFolder(d.Folder); err != nil {
-		return nil, fmt.Errorf("field folder: %w", err)
+	if err := checkFolder(r.Folder); err != nil {
+		return nil, fmt.Errorf("field user.folder: %w", err)
 	}
-	if len(d.Writes) == 0 {
-		return nil, errors.New("field writes: want at least one glob, relative to the folder")
+	if len(r.Writes) == 0 {
+		return nil, errors.New("field user.writes: want at least one glob, relative to the folder")
 	}
-	u := &User{Folder: d.Folder}
+	u := &User{Folder: r.Folder}
 	var err error
-	if u.grant, err = writes(d.Writes, d.Folder); err != nil {
-		return nil, fmt.Errorf("field writes: %w", err)
+	if u.grant, err = m.asks(r); err != nil {
+		return nil, fmt.Errorf("in user scope: %w", err)
 	}
-	if u.Writes, err = parseGlobs(d.Writes); err != nil {
-		return nil, fmt.Errorf("field writes: %w", err)
+	if u.Writes, err = parseGlobs(r.Writes); err != nil {
+		return nil, fmt.Errorf("field user.writes: %w", err)
 	}
 	return u, nil
 }

@@ -3,6 +3,9 @@ package extension
 import (
 	"strings"
 	"testing"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/grant"
 )
 
 func TestUser(t *testing.T) {
@@ -33,8 +36,8 @@ func TestUserFolderRefused(t *testing.T) {
 		".local/bin", ".idea", ".config/fish", ".config/systemd", ".config/systemd/user", ".git", ".git/hooks", "a/.GIT", "con", "a/NUL", "nul.x", "com1", "é",
 		"a\u0085b", "a\u202eb", "a%b", "$HOME", "a*", strings.Repeat("a", 256),
 	} {
-		d := user{Folder: folder, Writes: []string{"x"}}
-		if u, err := d.check("target"); err == nil {
+		m := Manifest{Kind: abi.KindTarget}
+		if u, err := m.user(grant.Rights{Folder: folder, Writes: []string{"x"}}); err == nil {
 			t.Errorf("folder %q: took %+v", folder, u)
 		}
 	}

@@ -24,7 +24,8 @@ import (
 // of their number when they nest.
 const maxTokens = 1000
 
-// Parse reads text into v, a pointer to a struct. A field that v does not have, and one that is there twice, is an error.
+// Parse reads text into v, a pointer to a struct or to a map by field. A field that v does not have, and one that is there
+// twice, is an error. What a map holds is as YAML has it: numbers are not turned into texts.
 func Parse(text []byte, v any) error { return parse(text, v, yaml.Strict()) }
 
 // ParseSome is [Parse] for documents that hold more than v is about: other fields are passed over.

@@ -20,7 +20,13 @@ import (
 // intents ([pairRules]), each intent against what lies in the root ([diskRules], [treeRules]), and what all of them would
 // make of the root ([resultRules]). A later stage sees only what earlier ones have accepted.
 func Check(r *root.Root, o Options, proposals ...Proposal) (Checked, error) {
-	j := judge{Options: o, root: r, proposals: proposals, links: admitted(r, o)}
+	j := judge{Options: o, root: r, view: view{root: r, dead: map[string]error{}}, proposals: proposals, links: admitted(r, o)}
+	defer j.view.close()
+	intents := 0
+	for _, p := range proposals {
+		intents += len(p.Plan.Intents)
+	}
+	j.touches = make([]touch, 0, intents)
 	for i := range proposals {
 		j.proposal(i)
 	}
@@ -63,6 +69,7 @@ const MaxFindings = 10_000
 type judge struct {
 	Options
 	root      *root.Root
+	view      view
 	proposals []Proposal
 	links     map[string]string   // admitted links, and the paths that they stand for
 	touches   []touch             // what the intents of acceptable form touch
@@ -166,9 +173,8 @@ func newEntries(j *judge) []Finding {
 		default:
 			continue
 		}
-		for at != "" && !made[at] && !j.stays(at) {
+		for made[at], at = true, parent(at); at != "" && !made[at] && !j.stays(at); at = parent(at) {
 			made[at] = true
-			at, _ = root.Split(at)
 		}
 		if len(made) > j.Limits.NewEntries {
 			return []Finding{{Message: fmt.Sprintf("the plan would make more than %d directory entries", j.Limits.NewEntries)}}
@@ -177,11 +183,13 @@ func newEntries(j *judge) []Finding {
 	return nil
 }
 
+func parent(path string) string { dir, _ := root.Split(path); return dir }
+
 // stays reports whether something lies at path and no step takes it away.
 func (j *judge) stays(path string) bool {
 	if _, gone := j.goneAbove(path); gone != nil {
 		return false
 	}
-	info, err := j.root.Stat(path)
+	info, err := j.view.stat(path)
 	return err == nil && info.Exists
 }

@@ -44,6 +44,9 @@ func (j *judge) conflicts() {
 	})
 	var above []*touch // touches whose paths are ancestors of, or the same as, the one at hand
 	for _, t := range j.order {
+		if j.full {
+			return
+		}
 		for len(above) > 0 && !covers(above[len(above)-1].key, t.key) {
 			above = above[:len(above)-1]
 		}

@@ -128,7 +128,7 @@ func (j *judge) look() {
 func (j *judge) see(t *touch) *sight {
 	s := &sight{touch: t}
 	s.at, s.under = j.goneAbove(t.path)
-	s.Info, s.err = j.root.Stat(t.path)
+	s.Info, s.err = j.view.stat(t.path)
 	if errors.As(s.err, &s.link) {
 		s.err = nil
 	}
@@ -140,12 +140,15 @@ func (j *judge) see(t *touch) *sight {
 		s.text, s.err = j.read(t.path)
 		s.Digest = abi.DigestOf(s.text)
 	case s.Regular():
-		s.Digest, _, s.err = j.root.Digest(t.path, math.MaxInt64-1)
+		s.Digest, s.err = j.view.digest(t.path)
 	case w.ReplaceSymlink:
-		s.Link, s.err = j.readlink(t.path)
+		s.Link, s.err = j.view.readlink(t.path)
 	}
 	return s
 }
+
+// maxRead bounds what is read of a file that is only compared: by nothing but what a size can be.
+const maxRead = math.MaxInt64 - 1
 
 // read reads a file that is to be edited.
 func (j *judge) read(path string) ([]byte, error) {
@@ -159,16 +162,6 @@ func (j *judge) read(path string) ([]byte, error) {
 		return nil, &abi.LimitError{Limit: "content", Bound: j.Limits.Content, Got: n}
 	}
 	return text, err
-}
-
-func (j *judge) readlink(path string) (string, error) {
-	dir, name := root.Split(path)
-	d, _, err := j.root.Walk(dir, false)
-	if err != nil {
-		return "", err
-	}
-	defer d.Close()
-	return d.Readlink(name)
 }
 
 // step adds the step that a touch comes to.
@@ -271,7 +264,7 @@ func (j *judge) protected(path string, info root.Info) string {
 		return path
 	}
 	for at, _ := root.Split(path); at != "" && !j.cleared[at]; at, _ = root.Split(at) {
-		if info, err := j.root.Stat(at); err == nil && j.isProtected(info) {
+		if info, err := j.view.stat(at); err == nil && j.isProtected(info) {
 			return at
 		}
 		j.cleared[at] = true

@@ -23,12 +23,7 @@ func CheckPath(path string, lim abi.Limits) []Finding {
 	if len(path) > lim.Path {
 		s.path = path[:lim.Path] // what is shown and what most rules look at: a bounded text
 	}
-	for comp := range strings.SplitSeq(s.path, "/") {
-		s.components = append(s.components, comp)
-		if !s.dots(comp) && len(comp) <= lim.Component {
-			s.plain = append(s.plain, comp)
-		}
-	}
+	s.components = strings.Split(s.path, "/")
 	var found []Finding
 	for _, r := range pathRules {
 		if why := r.broken(&s); why != "" {
@@ -45,11 +40,10 @@ func CheckPath(path string, lim abi.Limits) []Finding {
 type spelling struct {
 	whole, path string // path is whole, cut to the limit
 	components  []string
-	plain       []string // the components that are none of "", "." and ".." and not too long
 	lim         abi.Limits
 }
 
-func (s *spelling) dots(comp string) bool { return comp == "" || comp == "." || comp == ".." }
+func isDots(comp string) bool { return comp == "" || comp == "." || comp == ".." }
 
 // inPath says why if the path holds a character of some kind.
 func inPath(bad func(rune) bool, why string) func(*spelling) string {
@@ -61,11 +55,13 @@ func inPath(bad func(rune) bool, why string) func(*spelling) string {
 	}
 }
 
-// inComponent says why if some component is bad.
+// inComponent says why if some component is bad. Those that other rules refuse, for their length or as dots, are not asked.
 func inComponent(bad func(string) bool, why string) func(*spelling) string {
 	return func(s *spelling) string {
-		if i := slices.IndexFunc(s.plain, bad); i >= 0 {
-			return fmt.Sprintf("the component %q %s", s.plain[i], why)
+		for _, comp := range s.components {
+			if !isDots(comp) && len(comp) <= s.lim.Component && bad(comp) {
+				return fmt.Sprintf("the component %q %s", comp, why)
+			}
 		}
 		return ""
 	}
@@ -114,7 +110,7 @@ var pathRules = []row[func(*spelling) string]{
 		return ""
 	}},
 	{RulePathDot, func(s *spelling) string {
-		if i := slices.IndexFunc(s.components, s.dots); i >= 0 {
+		if i := slices.IndexFunc(s.components, isDots); i >= 0 {
 			return fmt.Sprintf("the path %q has a component %q", s.path, s.components[i])
 		}
 		return ""

@@ -39,7 +39,7 @@ func bareRepositories(j *judge) []Finding {
 		have := c.planned[Fold(dir)]
 		for _, name := range [...]string{"HEAD", "objects", "refs", "commondir"} {
 			if bit := gitMarks[Fold(name)]; have&bit == 0 && !under(taken, dir+name) {
-				if info, err := j.root.Stat(dir + name); err == nil && info.Exists {
+				if info, err := j.view.stat(dir + name); err == nil && info.Exists {
 					have |= bit
 				}
 			}

@@ -45,6 +45,9 @@ type Options struct {
 	Limits abi.Limits
 	// Program is the executable whose main calls shim.RunIfChild. Default: this one.
 	Program string
+	// Hook is told of every change to the disk, in the project and in the state folder, before it is made; an error of it is
+	// that change's. It is for tests of crashes and faults. Nil: nobody is told.
+	Hook root.Hook
 }
 
 // Builtin is an extension that ships with a program.
@@ -58,7 +61,8 @@ type Host struct {
 	home    *home.Home
 	limits  abi.Limits
 	runner  *runner.Runner
-	spools  string     // where spools lie
+	spools  string // where spools lie
+	hook    root.Hook
 	builtin []*builtin // sorted by name
 }
 
@@ -78,8 +82,8 @@ func New(o Options) (*Host, error) {
 			return nil, err
 		}
 	}
-	h := &Host{limits: limits, builtin: builtins}
-	if h.home, err = home.Open(path); err != nil {
+	h := &Host{limits: limits, builtin: builtins, hook: o.Hook}
+	if h.home, err = home.Open(path, o.Hook); err != nil {
 		return nil, err
 	}
 	if h.spools, err = h.home.TempDir(); err == nil {
@@ -100,7 +104,7 @@ func (h *Host) Home() string { return h.home.Path() }
 
 // openProject opens the root of a project, which must lie apart from the state folder.
 func (h *Host) openProject(path string) (*root.Root, error) {
-	r, err := root.Open(path)
+	r, err := root.OpenHooked(path, h.hook)
 	if err != nil {
 		return nil, fmt.Errorf("opening the project %q: %w", path, err)
 	}

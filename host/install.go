@@ -26,6 +26,8 @@ type Install struct {
 	Module  string   // folder of the module
 	Project string   // folder of the project
 	Targets []string // names of targets, at least one; installed in one transaction
+	// DryRun says that the change will not be applied: what an earlier crash left is told and not touched.
+	DryRun bool
 }
 
 // Install runs the targets, judges what they propose and returns the change, which has not happened yet. The caller closes
@@ -52,13 +54,14 @@ func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) 
 		return nil, err
 	}
 	p.closers = append(p.closers, p.root.Close)
-	if p.before, err = h.home.Installed(p.root); err != nil {
+	if err := p.begin(ctx, in.DryRun); err != nil {
 		return nil, err
 	}
 	p.report = Report{
 		Action: "install", Module: mod.Name, Version: mod.Version, Digest: mod.Digest.String(), Project: p.root.Path(),
-		Targets: in.Targets, Skipped: mod.Skipped, Notices: hookNotices(mod), Files: []FileChange{},
+		Targets: in.Targets, Skipped: mod.Skipped, Notices: append(p.report.Notices, hookNotices(mod)...), Files: []FileChange{},
 	}
+	p.meta = meta{Action: "install", Module: mod.Name, Version: mod.Version, Targets: in.Targets}
 	proposals, err := h.propose(ctx, p, mod, targets)
 	if err != nil {
 		return nil, err

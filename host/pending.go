@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -32,6 +31,7 @@ type Pending struct {
 	checked plan.Checked
 	before  *home.Installed // the record that the change was judged under
 	after   *home.Installed // the record once it is made; its Dirs are filled in by what happens
+	meta    meta
 	report  Report
 	closers []func() error
 	applied bool
@@ -61,9 +61,7 @@ func (p *Pending) Apply(ctx context.Context, c Consent) error {
 		p.applied = true
 		return nil
 	}
-	wait, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	unlock, err := p.host.home.Lock(wait)
+	unlock, err := p.host.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,10 +77,15 @@ func (p *Pending) Apply(ctx context.Context, c Consent) error {
 	if foreign := p.report.foreign(); len(foreign) > 0 && !c.Foreign {
 		return &ForeignError{Paths: foreign}
 	}
-	_, err = apply.Run(ctx, p.checked, apply.Options{Prune: p.prune(), Record: func(done apply.Done) error {
-		p.after.Dirs = mergeDirs(p.before.Dirs, done)
-		return p.host.home.Store(p.after)
-	}})
+	m := p.meta
+	m.Before, m.After = p.before.Modules[m.Module], p.after.Modules[m.Module]
+	raw, err := m.encode()
+	if err != nil {
+		return err
+	}
+	_, err = apply.Run(ctx, p.checked, apply.Options{
+		State: p.host.home.Root(), Limits: p.host.limits, Prune: p.prune(), Meta: raw, Finish: p.host.finish,
+	})
 	if err != nil {
 		return err
 	}
@@ -103,19 +106,4 @@ func (p *Pending) prune() []string {
 		return p.before.Dirs // it had no files
 	}
 	return nil
-}
-
-// mergeDirs returns the directories that this program has made in the root after a change, sorted.
-func mergeDirs(before []string, done apply.Done) []string {
-	dirs := map[string]bool{}
-	for _, d := range before {
-		dirs[d] = true
-	}
-	for _, d := range done.Made {
-		dirs[d] = true
-	}
-	for _, d := range done.Pruned {
-		delete(dirs, d)
-	}
-	return slices.Sorted(maps.Keys(dirs))
 }

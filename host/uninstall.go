@@ -13,13 +13,14 @@ type Uninstall struct {
 	Module  string // its name
 	Project string
 	Targets []string // empty: every target that it is installed for
+	DryRun  bool     // as in [Install]
 }
 
 // Uninstall returns the change that removes what was installed and is unchanged, and the directories that were made for it
 // once they are empty. Files that were changed stay and stand in the report. No extension is asked. The caller closes the
 // change.
 // Errors: *[NotInstalledError].
-func (h *Host) Uninstall(_ context.Context, u Uninstall) (_ *Pending, err error) {
+func (h *Host) Uninstall(ctx context.Context, u Uninstall) (_ *Pending, err error) {
 	p := &Pending{host: h}
 	defer func() {
 		if err != nil {
@@ -30,7 +31,7 @@ func (h *Host) Uninstall(_ context.Context, u Uninstall) (_ *Pending, err error)
 		return nil, err
 	}
 	p.closers = append(p.closers, p.root.Close)
-	if p.before, err = h.home.Installed(p.root); err != nil {
+	if err := p.begin(ctx, u.DryRun); err != nil {
 		return nil, err
 	}
 	m := p.before.Modules[u.Module]
@@ -54,7 +55,8 @@ func (h *Host) Uninstall(_ context.Context, u Uninstall) (_ *Pending, err error)
 	if len(p.after.Modules[u.Module].Targets) == 0 {
 		delete(p.after.Modules, u.Module)
 	}
-	p.report = Report{Action: "uninstall", Module: u.Module, Project: p.root.Path(), Targets: targets, Files: []FileChange{}}
+	p.meta = meta{Action: "uninstall", Module: u.Module, Targets: targets}
+	p.report = Report{Notices: p.report.Notices, Action: "uninstall", Module: u.Module, Project: p.root.Path(), Targets: targets, Files: []FileChange{}}
 	removal, err := p.removal(u.Module, targets, paths)
 	if err != nil {
 		return nil, err

@@ -274,6 +274,13 @@ func (d *Dir) unlink(kind OpKind, name string, flags int) error {
 	return nil
 }
 
+// openUp lets the owner remove what lies in a directory that is itself to be removed.
+func (d *Dir) openUp() {
+	if info, err := d.f.Stat(); err == nil && info.Mode().Perm()&0o300 != 0o300 && d.tree.before(Op{Kind: OpChmod, Path: d.rel, Mode: 0o700}) == nil {
+		_ = d.f.Chmod(0o700)
+	}
+}
+
 // Names lists the directory, at most max entries; more is a *[abi.LimitError].
 func (d *Dir) Names(max int) ([]string, error) {
 	fd, err := eintr(func() (int, error) {

@@ -38,6 +38,9 @@ func (d *Dir) RemoveTree(name string) error {
 		return err
 	}
 	names, first := sub.Names(1 << 20)
+	if len(names) > 0 {
+		sub.openUp()
+	}
 	for _, n := range names {
 		if err := sub.RemoveTree(n); err != nil && first == nil {
 			first = err

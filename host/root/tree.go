@@ -22,13 +22,18 @@ const maxTreeDepth = 64
 // Tree reads everything beneath the directory dir, at most max nodes, sorted bytewise by path. Files are read whole for
 // their digests. What is neither a file nor a directory is a *[LinkError]: it can be neither read nor vouched for. More
 // nodes, or deeper ones than 64 components, are a *[abi.LimitError].
-func (r *Root) Tree(dir string, max int) ([]Node, error) {
+func (r *Root) Tree(dir string, max int) ([]Node, error) { return r.nodes(dir, max, true) }
+
+// List is [Root.Tree] without reading files: digests are zero.
+func (r *Root) List(dir string, max int) ([]Node, error) { return r.nodes(dir, max, false) }
+
+func (r *Root) nodes(dir string, max int, read bool) ([]Node, error) {
 	d, _, err := r.Walk(dir, false)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	nodes, err := d.nodes("", 1, max, nil)
+	nodes, err := d.nodes("", 1, max, read, nil)
 	if err != nil {
 		if le, ok := err.(*LinkError); ok {
 			return nil, &LinkError{Path: join(dir, le.Path), Kind: le.Kind}
@@ -39,7 +44,7 @@ func (r *Root) Tree(dir string, max int) ([]Node, error) {
 	return nodes, nil
 }
 
-func (d *Dir) nodes(at string, depth, max int, nodes []Node) ([]Node, error) {
+func (d *Dir) nodes(at string, depth, max int, read bool, nodes []Node) ([]Node, error) {
 	if depth > maxTreeDepth {
 		return nil, &abi.LimitError{Limit: "directory depth", Bound: maxTreeDepth, Got: int64(depth)}
 	}
@@ -54,6 +59,7 @@ func (d *Dir) nodes(at string, depth, max int, nodes []Node) ([]Node, error) {
 		}
 		n := Node{Path: join(at, name), Info: info}
 		switch {
+		case info.Regular() && !read:
 		case info.Regular():
 			f, err := d.Open(name)
 			if err != nil {
@@ -76,7 +82,7 @@ func (d *Dir) nodes(at string, depth, max int, nodes []Node) ([]Node, error) {
 			if err != nil {
 				return nil, err
 			}
-			nodes, err = sub.nodes(n.Path, depth+1, max, nodes)
+			nodes, err = sub.nodes(n.Path, depth+1, max, read, nodes)
 			sub.Close()
 			if err != nil {
 				return nil, err

@@ -1,27 +1,30 @@
-// Package apply makes a [plan.Checked] real beneath its root, all of it or nothing.
+// Package apply makes a [plan.Checked] real beneath its root, all of it or nothing, whatever happens meanwhile.
 //
-//	done, err := apply.Run(ctx, checked, apply.Options{Record: store})
+//	done, err := apply.Run(ctx, checked, apply.Options{State: home, Meta: meta, Finish: store})
 //
-// The new files are staged in a private directory beneath the root, what was checked is compared once more, then files are
-// moved in and what they replace is moved aside; a failure at any step moves everything back. Only when the record has been
-// written is the staging directory discarded. Nothing is opened by path: each step goes through the descriptors of package
-// host/root, and what a link would lead to is never touched.
+// What comes is staged in a private directory beneath the root, what was checked is compared once more, then each move is
+// one rename or exchange. Before anything is moved a journal in the state folder says what will be; when all moves are
+// durable, one rename makes the journal a commit. A crash before that is taken back, a crash after it is finished
+// ([Recover]), from what the journal says and the tree shows. Afterwards the same file is the undo data ([Undo]).
 //
-// All or nothing holds within one run of the process. A process that is killed between the first move and the last leaves
-// its staging directory, in which what it moved aside lies: taking that back by itself comes with the journal.
+// Nothing is opened by path: each step goes through the descriptors of package host/root, and what a link would lead to is
+// never touched. What somebody else changed meanwhile is not touched either: it stays and is named.
+//
+// It does not lock: its caller holds the one lock of the state folder. It does not protect against a process of the same
+// user that changes staging. The form of the journal may change with its number.
 package apply
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math"
 	"path"
-	"strconv"
+	"slices"
+	"time"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/plan"
@@ -30,242 +33,321 @@ import (
 
 // Options says what goes with a change.
 type Options struct {
+	// State is the state folder: journals and undo data lie in it.
+	State *root.Root
+	// Meta goes with the change: it is given to Finish, also after a crash, and to whoever undoes it.
+	Meta json.RawMessage
+	// Finish is called when all is in place and cannot be taken back any more, and again after a crash until it has
+	// returned nil: what it does must be safe to do twice. Nil: nothing.
+	Finish func(r *root.Root, meta json.RawMessage, done Done) error
 	// Prune are directories that this program made and that go if they are empty afterwards, those inside them first.
 	Prune []string
-	// Record is called once all files are in place and before the old ones are discarded; an error rolls everything back.
-	// Nil: nothing is recorded.
-	Record func(Done) error
+	// Limits bound it: free space and directory entries. The zero value: the defaults.
+	Limits abi.Limits
+	// ID is the id of the change, as [NewID] makes it. Empty: a new one.
+	ID string
 }
 
 // Done says what was changed.
 type Done struct {
+	ID     string   // of the change; empty: nothing was moved
 	Made   []string // directories that were made, outermost first
-	Pruned []string // directories that were removed
+	Pruned []string // directories that were removed, or were gone already
+	// Undo says whether the change can be undone: what it replaced was not too large to keep.
+	Undo bool
+	// Litter says what could not be cleaned up although the change is made; empty: nothing.
+	Litter string
 }
 
-// StaleError says that something changed since it was checked. Nothing was changed.
-type StaleError struct {
-	Path string
-	Why  string
-}
-
-// Error implements error.
-func (e *StaleError) Error() string {
-	return fmt.Sprintf("%q changed since it was looked at (%s); nothing was changed, run the command again", e.Path, e.Why)
-}
-
-// RollbackError says that a change failed and that taking it back failed too.
+// RollbackError says that a change failed and that taking it back was not possible everywhere. What it was before lies in
+// the staging directory, which stays.
 type RollbackError struct {
-	Cause   error  // why the change failed
-	Staging string // the directory beneath the root in which what was moved aside lies
+	Cause   error  // why the change failed; nil: a crash
+	Staging string // path of the staging directory
 	Left    []error
 }
 
 // Error implements error.
 func (e *RollbackError) Error() string {
-	return fmt.Sprintf("%v; and taking it back was not possible everywhere: %v; what was moved aside lies in %q", e.Cause, errors.Join(e.Left...), e.Staging)
+	cause := "the change was interrupted"
+	if e.Cause != nil {
+		cause = e.Cause.Error()
+	}
+	return fmt.Sprintf("%s; and taking it back was not possible everywhere: %v; what was moved aside lies in %q", cause, errors.Join(e.Left...), e.Staging)
 }
 
 // Unwrap returns the cause.
 func (e *RollbackError) Unwrap() error { return e.Cause }
 
-// Run applies c. It honours ctx until the first file is moved and not after: a change that has begun is finished or taken
-// back. Run does not lock; its caller does.
-// Errors: *[StaleError]; *[RollbackError] if the root could not be put back as it was; else the failure, and the root is as
-// before.
+// UnfinishedError says that a change is made and could not be finished: the record of it, or making it durable.
+// [Recover] finishes it.
+type UnfinishedError struct{ Cause error }
+
+// Error implements error.
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("the change is made and could not be recorded: %v; mend that, then run \"lola recover\"", e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *UnfinishedError) Unwrap() error { return e.Cause }
+
+// NewID returns an id that sorts by time and cannot be guessed.
+func NewID() string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(b[:])
+}
+
+// Run applies c. It honours ctx until the first move and not after: a change that has begun is finished or taken back.
+// Precondition: the caller holds the lock of the state folder, and no change of this root is unfinished.
+// Errors: *[StaleError] and others, and the root is as before; *[RollbackError] if it could not be put back as it was;
+// *[UnfinishedError] if the change is made all the same.
 func Run(ctx context.Context, c plan.Checked, o Options) (Done, error) {
 	r := c.Root()
 	if r == nil {
 		return Done{}, nil
 	}
-	t := &transaction{root: r, options: o, touched: map[string]bool{}}
-	for _, s := range c.Steps() {
-		if s.Action == plan.Keep {
-			t.kept = append(t.kept, s)
-		} else {
-			t.steps = append(t.steps, step{Step: s})
-		}
-	}
-	if err := t.run(ctx); err != nil {
+	ch, kept, err := compile(r, c.Steps(), o.Prune)
+	if err != nil {
 		return Done{}, err
 	}
-	return t.done, nil
+	t, err := newTransaction(r, ch, o)
+	if err != nil {
+		return Done{}, err
+	}
+	t.kept = kept
+	return t.run(ctx)
 }
 
-// step is a planned step and how far it has come.
-type step struct {
-	plan.Step
-	name  string // of its files in staging
-	aside bool   // what was there lies in staging now
-	in    bool   // what is new lies at its path now
-}
-
+// transaction is one change under way, here or taken up after a crash.
 type transaction struct {
 	root    *root.Root
+	c       *change
 	options Options
-	steps   []step
+	book    *book
 	kept    []plan.Step // files that are as they should be; they must still be
-	staging string      // its name beneath the root; empty: none
-	stage   *root.Dir
-	fresh   *root.Dir // staged new files
-	old     *root.Dir // files moved aside
-	done    Done
-	pruned  []pruned
-	touched map[string]bool // directories whose entries changed
+	syncAll bool        // barriers are one call for the file system
+
+	staging, fresh, old *root.Dir // opened while it is made
+	near                *root.Dir // the directory of the last path
+	nearPath            string
+	touched             map[string]bool // directories whose entries changed
 }
 
-// pruned is a directory that was removed, and its mode.
-type pruned struct {
-	path string
-	mode abi.Mode
+// newTransaction fills in what a change needs to be made.
+func newTransaction(r *root.Root, c *change, o Options) (*transaction, error) {
+	id, err := r.Identity()
+	if err != nil {
+		return nil, err
+	}
+	c.ID = o.ID
+	if c.ID == "" {
+		c.ID = NewID()
+	}
+	c.Format, c.Time, c.Root, c.Identity, c.Staging, c.Meta = changeFormat, time.Now().UTC().Truncate(time.Second), r.Path(), id, newStaging(c.ID), o.Meta
+	t := &transaction{root: r, c: c, options: o, touched: map[string]bool{}}
+	return t, nil
 }
 
-func (t *transaction) run(ctx context.Context) (err error) {
+func (t *transaction) run(ctx context.Context) (Done, error) {
 	defer t.close()
-	if err := t.prepare(ctx); err != nil {
-		return errors.Join(err, t.discard())
-	}
-	if err := t.commit(); err != nil {
-		if left := t.rollback(); len(left) > 0 {
-			return &RollbackError{Cause: err, Staging: t.staging, Left: left}
+	defer func() {
+		if t.book != nil {
+			t.book.close()
 		}
-		return errors.Join(err, t.discard())
-	}
-	// The change is made and recorded. What cannot be discarded now is rubbish, not a failed change.
-	_ = t.discard()
-	return nil
-}
-
-// prepare stages every new file and compares what was checked, before anything is moved.
-func (t *transaction) prepare(ctx context.Context) error {
-	if len(t.steps) > 0 {
-		if err := t.makeStaging(); err != nil {
-			return err
+	}()
+	if len(t.c.Moves) == 0 { // only what is recorded changes, and directories that are empty
+		if err := t.compareKept(); err != nil {
+			return Done{}, err
 		}
-	}
-	for i := range t.steps {
-		s := &t.steps[i]
-		s.name = strconv.Itoa(i)
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if s.Content != nil {
-			if err := t.stageFile(s); err != nil {
-				return fmt.Errorf("staging %q: %w", s.Path, err)
+		done := Done{Pruned: t.prune()}
+		if t.options.Finish != nil {
+			if err := t.options.Finish(t.root, t.options.Meta, done); err != nil {
+				return Done{}, err
 			}
 		}
+		return done, nil
 	}
-	for _, s := range t.kept {
-		if err := t.compare(s); err != nil {
-			return err
-		}
+	if err := context.Cause(ctx); err != nil {
+		return Done{}, err
 	}
-	for i := range t.steps {
-		if err := t.compare(t.steps[i].Step); err != nil {
-			return err
-		}
+	if err := t.measure(); err != nil {
+		return Done{}, err
 	}
-	return context.Cause(ctx)
+	var err error
+	if t.book, err = openBook(t.options.State, true); err != nil {
+		return Done{}, err
+	}
+	if err := t.book.begin(t.root, t.c); err != nil {
+		return Done{}, journaling(err)
+	}
+	if err := t.make(ctx); err != nil {
+		return Done{}, t.takeBack(err)
+	}
+	err = t.book.to(t.c.ID, stateJournal, stateCommit)
+	if unknown := (*notDurable)(nil); errors.As(err, &unknown) {
+		return Done{}, &UnfinishedError{err} // neither way may be gone before it is durable
+	}
+	if err != nil {
+		return Done{}, t.takeBack(fmt.Errorf("committing the journal: %w", err))
+	}
+	return t.finish()
 }
 
-func (t *transaction) makeStaging() error {
-	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
+func journaling(err error) error {
+	if stale := (*StaleError)(nil); errors.As(err, &stale) {
 		return err
 	}
-	name := plan.StagingPrefix + hex.EncodeToString(b[:])
-	top := t.root.Top()
-	if err := top.Mkdir(name, 0o700); err != nil {
-		return fmt.Errorf("making a staging directory in %q: %w", t.root.Path(), err)
-	}
-	t.staging = name
-	var err error
-	if t.stage, err = top.OpenDir(name); err != nil {
+	return fmt.Errorf("writing the journal: %w", err)
+}
+
+// make stages, compares and moves.
+func (t *transaction) make(ctx context.Context) error {
+	if err := t.stage(ctx); err != nil {
 		return err
 	}
-	ignore, err := t.stage.Create(".gitignore", 0o644)
-	if err != nil {
+	if err := t.compareKept(); err != nil {
 		return err
 	}
-	_, err = io.WriteString(ignore, "*\n")
-	if err = errors.Join(err, ignore.Close()); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	for _, sub := range []struct {
-		name string
-		dir  **root.Dir
-	}{{"new", &t.fresh}, {"old", &t.old}} {
-		if err := t.stage.Mkdir(sub.name, 0o700); err != nil {
-			return err
-		}
-		if *sub.dir, err = t.stage.OpenDir(sub.name); err != nil {
+	return t.commit()
+}
+
+func (t *transaction) compareKept() error {
+	for _, s := range t.kept {
+		if err := compareNode(t.root, s.Path, before(s), nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stageFile copies a step's content into staging and holds it to its digest while it does, since a module's file may have
-// changed since it was read.
-func (t *transaction) stageFile(s *step) error {
-	src, err := s.Content.Open()
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	dst, err := t.fresh.Create(s.name, s.Mode)
-	if err != nil {
-		return err
-	}
-	digest, _, err := root.DigestFile(io.TeeReader(src, dst), s.Content.Size())
-	if err == nil && digest != s.Content.Digest() {
-		err = errors.New("the content changed while it was copied")
-	}
-	if err == nil {
-		err = dst.Sync() // a renamed file whose bytes are not on disk can be empty after a power cut
-	}
-	return errors.Join(err, dst.Close())
+// takeBack answers a failure: the root is as before, or it is said where it is not.
+func (t *transaction) takeBack(cause error) error {
+	t.close()
+	left := t.rollback()
+	return t.drop(cause, left)
 }
 
-// compare says whether what was seen when the plan was checked is still there.
-func (t *transaction) compare(s plan.Step) error {
-	info, err := t.root.Stat(s.Path)
-	if link := (*root.LinkError)(nil); errors.As(err, &link) && link.Kind == "regular file" && !s.Before.Exists {
-		return nil // a file that this plan removes first; checked again when its place is walked
+// drop ends a change that was taken back.
+func (t *transaction) drop(cause error, left []error) error {
+	if len(left) > 0 {
+		err := &RollbackError{Cause: cause, Staging: path.Join(t.root.Path(), t.c.Staging), Left: left}
+		if aerr := t.book.to(t.c.ID, stateJournal, stateAside); aerr != nil {
+			err.Left = append(err.Left, aerr)
+		}
+		return err
 	}
+	if err := t.discard(); err != nil {
+		return errors.Join(cause, err) // the journal stays, and the next command tries again
+	}
+	if err := t.book.dir.Remove(t.c.ID + stateJournal); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(cause, fmt.Errorf("removing the journal: %w", err))
+	}
+	return cause
+}
+
+// finish does what is left after the commit. It can be done again from the start.
+func (t *transaction) finish() (Done, error) {
+	done := Done{ID: t.c.ID, Made: t.c.Made, Undo: t.c.Undo}
+	t.close()
+	done.Pruned = t.prune()
+	if t.options.Finish != nil {
+		if err := t.options.Finish(t.root, t.c.Meta, done); err != nil {
+			return done, &UnfinishedError{err}
+		}
+	}
+	if err := t.discard(); err != nil {
+		done.Litter = err.Error() // the change is made and recorded: this is rubbish, not a failure
+	}
+	if t.c.Undoes != "" { // what lies before it is what the next undo is for
+		if err := t.book.dir.Remove(t.c.Undoes + stateUndo); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return done, &UnfinishedError{err}
+		}
+	}
+	if !t.c.Undo {
+		if err := t.book.dir.Remove(t.c.ID + stateCommit); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return done, &UnfinishedError{err}
+		}
+		return done, nil
+	}
+	if err := t.book.dir.Rename(t.c.ID+stateCommit, t.book.dir, t.c.ID+stateUndo); err != nil {
+		return done, &UnfinishedError{err}
+	}
+	t.book.trim(time.Now())
+	return done, nil
+}
+
+// prune removes directories that this program made and that are empty now, deepest first. One that is not empty stays: it
+// holds something of somebody else's.
+func (t *transaction) prune() []string {
+	var pruned []string
+	for _, e := range t.c.Prune {
+		_ = t.rmdir(e.Path) // what cannot go stays, and is looked for again with the next change
+	}
+	for _, dir := range slices.Concat(t.c.Gone, paths(t.c.Prune)) {
+		if info, err := t.root.Stat(dir); err == nil && !info.Exists {
+			pruned = append(pruned, dir)
+		}
+	}
+	return pruned
+}
+
+func paths(entries []entry) []string {
+	list := make([]string, len(entries))
+	for i, e := range entries {
+		list[i] = e.Path
+	}
+	return list
+}
+
+// measure decides how what is made becomes durable and whether what goes can be kept, and refuses what would fill the disk.
+func (t *transaction) measure() error {
+	var bytes, files, old int64
+	for i := range t.c.Moves {
+		m := &t.c.Moves[i]
+		_ = m.After.files(func(_ string, n *node) error {
+			bytes, files = bytes+n.Size, files+1
+			return nil
+		})
+		if m.Kind == kindRename {
+			continue
+		}
+		_ = m.Before.files(func(_ string, n *node) error {
+			old += n.Size
+			return nil
+		})
+	}
+	t.syncAll = canSyncAll && (files > few || len(t.c.Moves) > few)
+	t.c.Undo = old <= maxUndoBytes && t.c.Undoes == ""
+	lim, err := t.options.Limits.Resolve()
 	if err != nil {
-		return notAsChecked(s.Path, err)
+		return err
 	}
-	if info.Exists != s.Before.Exists || info.Type != s.Before.Type {
-		return &StaleError{Path: s.Path, Why: "it was " + s.Before.Kind() + " and is " + info.Kind()}
-	}
-	if !info.Exists {
+	free, total, inodes, err := t.root.Free()
+	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
-	if info.Size != s.Before.Size || !plan.SameMode(info.Mode, s.Before.Mode) {
-		return &StaleError{Path: s.Path, Why: "its size or mode is another"}
-	}
-	digest, _, err := t.root.Digest(s.Path, math.MaxInt64-1)
 	if err != nil {
-		return notAsChecked(s.Path, err)
+		return err
 	}
-	if digest != s.Before.Digest {
-		return &StaleError{Path: s.Path, Why: "its content is another"}
+	keep := min(total/100*int64(lim.FreeSpaceShare), lim.FreeSpace)
+	if bytes > 0 && free-bytes < keep {
+		return fmt.Errorf("the file system of %q has %d bytes free, the change takes %d and %d are to stay free: %w",
+			t.root.Path(), free, bytes, keep, &abi.LimitError{Limit: "free space", Bound: max(free-keep, 0), Got: bytes})
+	}
+	if inodes >= 0 && inodes < files {
+		return fmt.Errorf("the file system of %q can take %d more files and the change makes %d: %w",
+			t.root.Path(), inodes, files, &abi.LimitError{Limit: "free files", Bound: inodes, Got: files})
 	}
 	return nil
-}
-
-// notAsChecked tells a path that changed from one that cannot be looked at.
-func notAsChecked(path string, err error) error {
-	var link *root.LinkError
-	if errors.As(err, &link) || errors.Is(err, fs.ErrNotExist) {
-		return &StaleError{Path: path, Why: err.Error()}
-	}
-	return fmt.Errorf("looking at %q again: %w", path, err)
 }
 
 func (t *transaction) close() {
-	for _, d := range []**root.Dir{&t.fresh, &t.old, &t.stage} {
+	t.forget()
+	for _, d := range []**root.Dir{&t.fresh, &t.old, &t.staging} {
 		if *d != nil {
 			(*d).Close()
 			*d = nil
@@ -275,12 +357,9 @@ func (t *transaction) close() {
 
 // discard removes the staging directory with what was moved aside.
 func (t *transaction) discard() error {
-	if t.staging == "" {
-		return nil
-	}
 	t.close() // Windows keeps a directory as long as it is open
-	if err := t.root.Top().RemoveTree(t.staging); err != nil {
-		return fmt.Errorf("removing the staging directory %q: %w", path.Join(t.root.Path(), t.staging), err)
+	if err := t.root.Top().RemoveTree(t.c.Staging); err != nil {
+		return fmt.Errorf("removing the staging directory %q: %w", path.Join(t.root.Path(), t.c.Staging), err)
 	}
 	return nil
 }

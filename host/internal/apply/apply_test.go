@@ -29,7 +29,7 @@ func TestRun(t *testing.T) {
 	keptSince := modTime(t, dir, "kept")
 	calls := 0
 	made := []string{"file", "file/is", "file/is/now", "file/is/now/a", "new", "new/x"}
-	done, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{Record: func(d apply.Done) error {
+	done, err := apply.Run(t.Context(), check(t, r, change()...), options(t, func(d apply.Done) error {
 		calls++
 		got := snapshot(t, dir)
 		for p := range got {
@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the record is told of %+v", d)
 		}
 		return nil
-	}})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func modTime(t *testing.T, dir, path string) time.Time {
 func TestM06Again(t *testing.T) {
 	dir := t.TempDir()
 	r := project(t, dir)
-	if _, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{}); err != nil {
+	if _, err := apply.Run(t.Context(), check(t, r, change()...), options(t, nil)); err != nil {
 		t.Fatal(err)
 	}
 	before, at := snapshot(t, dir), modTime(t, dir, "old/a")
@@ -79,7 +79,7 @@ func TestM06Again(t *testing.T) {
 	if c.Changes() != 0 {
 		t.Fatalf("%d changes, want none", c.Changes())
 	}
-	if _, err := apply.Run(t.Context(), c, apply.Options{}); err != nil {
+	if _, err := apply.Run(t.Context(), c, options(t, nil)); err != nil {
 		t.Fatal(err)
 	}
 	checkTree(t, dir, before)
@@ -90,20 +90,20 @@ func TestM06Again(t *testing.T) {
 
 // TestZeroChecked: what nobody checked does nothing and records nothing.
 func TestZeroChecked(t *testing.T) {
-	done, err := apply.Run(t.Context(), plan.Checked{}, apply.Options{Prune: []string{"x"}, Record: func(apply.Done) error { return errTest }})
+	done, err := apply.Run(t.Context(), plan.Checked{}, pruning(t, func(apply.Done) error { return errTest }, "x"))
 	if err != nil || done.Made != nil || done.Pruned != nil {
 		t.Errorf("Run of the zero Checked: %+v, %v", done, err)
 	}
 }
 
-// TestRecordFails: the last step's failure takes everything back.
-func TestRecordFails(t *testing.T) {
+// TestCommitFails: the last step's failure takes everything back.
+func TestCommitFails(t *testing.T) {
 	dir := t.TempDir()
 	r := project(t, dir)
 	before := snapshot(t, dir)
-	done, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{Record: func(apply.Done) error { return errTest }})
+	done, err := apply.Run(t.Context(), check(t, r, change()...), uncommitted(t, nil))
 	if !errors.Is(err, errTest) || done.Made != nil {
-		t.Errorf("Run: %+v, %v; want the record's error", done, err)
+		t.Errorf("Run: %+v, %v; want the commit's error", done, err)
 	}
 	var rb *apply.RollbackError
 	if errors.As(err, &rb) {
@@ -128,7 +128,7 @@ func TestContentFails(t *testing.T) {
 			r := project(t, dir)
 			before := snapshot(t, dir)
 			c := check(t, r, append(change(), abi.Write{Path: "zz", Mode: 0o644, Content: c})...)
-			if _, err := apply.Run(t.Context(), c, apply.Options{Record: recordNothing(t)}); err == nil || !strings.Contains(err.Error(), `"zz"`) {
+			if _, err := apply.Run(t.Context(), c, options(t, recordNothing(t))); err == nil || !strings.Contains(err.Error(), `"zz"`) {
 				t.Errorf("Run: %v, want an error that names the file", err)
 			}
 			checkTree(t, dir, before)
@@ -157,13 +157,13 @@ func TestCancelled(t *testing.T) {
 	in := append(change(), abi.Write{Path: "zz", Mode: 0o644, Content: promises("z", func() { cancel(errTest) }, "z", nil)}, write("zzz", "", 0o644))
 	c := check(t, r, in...)
 	for range 2 { // while it is staged, and before it began
-		if _, err := apply.Run(ctx, c, apply.Options{Record: recordNothing(t)}); !errors.Is(err, errTest) {
+		if _, err := apply.Run(ctx, c, options(t, recordNothing(t))); !errors.Is(err, errTest) {
 			t.Errorf("Run: %v, want the context's cause", err)
 		}
 		checkTree(t, dir, before)
 	}
 	late, cancelLate := context.WithCancelCause(t.Context())
-	_, err := apply.Run(late, c, apply.Options{Record: func(apply.Done) error { cancelLate(errTest); return nil }})
+	_, err := apply.Run(late, c, options(t, func(apply.Done) error { cancelLate(errTest); return nil }))
 	if err != nil {
 		t.Errorf("an end after the commit: %v", err)
 	}
@@ -261,16 +261,15 @@ func TestForeignHandAtEveryStep(t *testing.T) {
 							}
 						}
 					}
-					ctx := t.Context()
 					in := change()
 					if !late {
 						in = append(in, abi.Write{Path: "zz", Mode: 0o644, Content: promises("z", hit, "z", nil)})
 					}
 					c := check(t, r, in...)
 					if late {
-						ctx = atLastMoment(t, c, hit)
+						atLastMoment(t, r, hit)
 					}
-					_, err := apply.Run(ctx, c, apply.Options{Record: recordNothing(t)})
+					_, err := apply.Run(t.Context(), c, options(t, recordNothing(t)))
 					var stale *apply.StaleError
 					var link *root.LinkError
 					if !errors.As(err, &stale) && !errors.As(err, &link) {
@@ -296,40 +295,40 @@ func TestStaleErrorNames(t *testing.T) {
 	r := project(t, dir)
 	c := check(t, r, write("old/a", "new", 0o644))
 	overwrite(t, filepath.Join(dir, "old", "a"), "other")
-	_, err := apply.Run(t.Context(), c, apply.Options{})
+	_, err := apply.Run(t.Context(), c, options(t, nil))
 	var stale *apply.StaleError
 	if !errors.As(err, &stale) || stale.Path != "old/a" || !strings.Contains(err.Error(), "again") {
 		t.Errorf("Run: %v, want a *StaleError of old/a", err)
 	}
 }
 
-// TestEditsAfterTheMove: what the user does to a new file while the record fails is the user's: it is not thrown away, and
-// what was there before comes back.
+// TestEditsAfterTheMove: what the user does to a new file before the commit fails is the user's and stays where it is; what
+// was there before is kept and named. What the user removed is as it was before.
 func TestEditsAfterTheMove(t *testing.T) {
 	dir := t.TempDir()
 	r := project(t, dir)
-	before := snapshot(t, dir)
-	_, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{Record: func(apply.Done) error {
+	want := snapshot(t, dir)
+	_, err := apply.Run(t.Context(), check(t, r, change()...), uncommitted(t, func() {
 		overwrite(t, filepath.Join(dir, "old", "a"), "the user's own")
 		must(t, forceRemove(filepath.Join(dir, "top")))        // a new file
 		must(t, forceRemove(filepath.Join(dir, "old/deep/b"))) // one that replaced another
-		return errTest
-	}})
+	}))
 	var rb *apply.RollbackError
 	if !errors.As(err, &rb) || !errors.Is(err, errTest) || len(rb.Left) != 1 || !strings.Contains(rb.Left[0].Error(), `"old/a"`) {
 		t.Fatalf("Run: %v, want a *RollbackError about old/a alone", err)
 	}
 	got, found := snapshot(t, dir), false
 	for p, e := range got {
-		if strings.HasPrefix(p, rb.Staging) {
-			found = found || strings.Contains(e, "the user's own") && strings.Contains(err.Error(), p)
+		if strings.HasPrefix(filepath.Join(dir, p), rb.Staging) {
+			found = found || strings.Contains(e, "old a") && strings.Contains(err.Error(), p)
 			delete(got, p)
 		}
 	}
 	if !found {
-		t.Errorf("the user's own is not where the error says: %v", err)
+		t.Errorf("what was there before is not where the error says: %v", err)
 	}
-	if d := differs(got, before); d != "" {
+	want["old/a"] = entry(0o600, "the user's own")
+	if d := differs(got, want); d != "" {
 		t.Errorf("the tree is not as it was:%s", d)
 	}
 }
@@ -343,13 +342,11 @@ func TestPrune(t *testing.T) {
 	put(t, dir, "unnamed/", "", 0o755)
 	put(t, dir, "nest/in/side/", "", 0o755)
 	put(t, dir, "is-file", "x", 0o644)
-	r, err := root.Open(dir)
-	must(t, err)
-	defer r.Close()
+	r := openRoot(t, dir)
 	c := check(t, r, abi.Delete{Path: "a/b/c/file"})
-	done, err := apply.Run(t.Context(), c, apply.Options{Prune: []string{
+	done, err := apply.Run(t.Context(), c, pruning(t, nil,
 		"a", "a/b", "a/b/c", "a/full", "empty", "nest", "nest/in", "nest/in/side", "absent", "absent/x", "is-file", "", ".", "..", "a/../unnamed", "/", "is-file/x",
-	}})
+	))
 	must(t, err)
 	slices.Sort(done.Pruned)
 	if want := []string{"a/b", "a/b/c", "absent", "absent/x", "empty", "nest", "nest/in", "nest/in/side"}; !slices.Equal(done.Pruned, want) {
@@ -361,40 +358,12 @@ func TestPrune(t *testing.T) {
 	})
 }
 
-// TestPruneIsTakenBack: directories come back with their modes, and those that were not there do not come to be.
-func TestPruneIsTakenBack(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, "a/b/file", "x", 0o644)
-	put(t, dir, "a/b/", "", 0o711)
-	put(t, dir, "a/", "", 0o750)
-	put(t, dir, "empty/", "", 0o500)
-	put(t, dir, "wide/", "", 0o777)
-	r, err := root.Open(dir)
-	must(t, err)
-	defer r.Close()
-	before := snapshot(t, dir)
-	for _, in := range [][]abi.Intent{{abi.Delete{Path: "a/b/file"}}, {}} {
-		_, err = apply.Run(t.Context(), check(t, r, in...), apply.Options{Prune: []string{"a", "a/b", "empty", "wide", "absent", "absent/x"}, Record: func(d apply.Done) error {
-			if len(d.Pruned) < 3 {
-				t.Errorf("pruned %q, want at least three", d.Pruned)
-			}
-			return errTest
-		}})
-		if !errors.Is(err, errTest) {
-			t.Errorf("Run: %v, want the record's error", err)
-		}
-		checkTree(t, dir, before)
-	}
-}
-
 // TestRemovesOnly, and a plan that leaves the root empty.
 func TestRemovesOnly(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "d/file", "x", 0o644)
-	r, err := root.Open(dir)
-	must(t, err)
-	defer r.Close()
-	done, err := apply.Run(t.Context(), check(t, r, abi.Delete{Path: "d/file"}), apply.Options{Prune: []string{"d"}})
+	r := openRoot(t, dir)
+	done, err := apply.Run(t.Context(), check(t, r, abi.Delete{Path: "d/file"}), pruning(t, nil, "d"))
 	if err != nil || !slices.Equal(done.Pruned, []string{"d"}) {
 		t.Errorf("Run: %+v, %v", done, err)
 	}
@@ -406,9 +375,7 @@ func TestRemovesOnly(t *testing.T) {
 // TestManyFiles: a plan of some thousands, and nothing is left open or running.
 func TestManyFiles(t *testing.T) {
 	dir := memoryDir(t)
-	r, err := root.Open(dir)
-	must(t, err)
-	defer r.Close()
+	r := openRoot(t, dir)
 	n := 1000
 	if testing.Short() {
 		n = 100
@@ -418,7 +385,7 @@ func TestManyFiles(t *testing.T) {
 		in = append(in, write(fmt.Sprintf("d%d/e%d/f%d", i%7, i%31, i), fmt.Sprint(i), 0o644))
 	}
 	goroutines := runtime.NumGoroutine()
-	if _, err := apply.Run(t.Context(), check(t, r, in...), apply.Options{}); err != nil {
+	if _, err := apply.Run(t.Context(), check(t, r, in...), options(t, nil)); err != nil {
 		t.Fatal(err)
 	}
 	files := 0

@@ -69,16 +69,17 @@ func TestP03P16ParentSwapped(t *testing.T) {
 					in = append(in, abi.Write{Path: "zz", Mode: 0o644, Content: promises("z", swap, "z", nil)})
 				}
 				c := check(t, r, in...)
-				ctx, record := t.Context(), recordNothing(t)
+				o := pruning(t, recordNothing(t), parent, parent+"/x")
 				switch when {
 				case "before":
 					swap()
 				case "late":
-					ctx = atLastMoment(t, c, swap)
+					atLastMoment(t, r, swap)
 				case "record":
-					record = func(apply.Done) error { swap(); return errTest }
+					o = uncommitted(t, swap)
+					o.Prune = []string{parent, parent + "/x"}
 				}
-				_, err := apply.Run(ctx, c, apply.Options{Record: record, Prune: []string{parent, parent + "/x"}})
+				_, err := apply.Run(t.Context(), c, o)
 				if err == nil {
 					t.Error("Run took no notice")
 				}
@@ -89,7 +90,7 @@ func TestP03P16ParentSwapped(t *testing.T) {
 				// Whatever cannot be taken back is said, and what was moved aside is kept.
 				var rb *apply.RollbackError
 				if errors.As(err, &rb) {
-					if _, err := os.Lstat(filepath.Join(dir, rb.Staging)); err != nil || rb.Staging == "" {
+					if _, err := os.Lstat(rb.Staging); err != nil || rb.Staging == "" {
 						t.Errorf("the staging directory %q: %v", rb.Staging, err)
 					}
 					return
@@ -117,7 +118,7 @@ func TestHardLinks(t *testing.T) {
 	must(t, os.Link(filepath.Join(dir, "old", "a"), other))
 	must(t, os.Link(filepath.Join(dir, "gone", "a"), other+"-gone"))
 	before := snapshot(t, out)
-	_, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{})
+	_, err := apply.Run(t.Context(), check(t, r, change()...), options(t, nil))
 	must(t, err)
 	checkTree(t, out, before)
 	if text, err := os.ReadFile(filepath.Join(dir, "old", "a")); string(text) != "changed a" {
@@ -133,7 +134,7 @@ func TestModesAndTimesComeBack(t *testing.T) {
 	must(t, os.Chtimes(at, time.Unix(1e9, 0), time.Unix(1e9, 0)))
 	before, err := os.Lstat(at)
 	must(t, err)
-	if _, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{Record: func(apply.Done) error { return errTest }}); !errors.Is(err, errTest) {
+	if _, err := apply.Run(t.Context(), check(t, r, change()...), uncommitted(t, nil)); !errors.Is(err, errTest) {
 		t.Fatal(err)
 	}
 	after, err := os.Lstat(at)
@@ -153,7 +154,7 @@ func TestUmask(t *testing.T) {
 		}
 	}
 	old := syscall.Umask(0o077)
-	_, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{})
+	_, err := apply.Run(t.Context(), check(t, r, change()...), options(t, nil))
 	syscall.Umask(old)
 	must(t, err)
 	checkTree(t, dir, want)
@@ -165,7 +166,7 @@ func TestStagingIsPrivate(t *testing.T) {
 	r := project(t, dir)
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
-	_, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{Record: func(apply.Done) error {
+	_, err := apply.Run(t.Context(), check(t, r, change()...), options(t, func(apply.Done) error {
 		list, err := filepath.Glob(filepath.Join(dir, plan.StagingPrefix+"*"))
 		if err != nil || len(list) != 1 {
 			t.Fatalf("the staging directories are %q, %v; want one", list, err)
@@ -180,7 +181,7 @@ func TestStagingIsPrivate(t *testing.T) {
 			t.Errorf("its name %q can be guessed", list[0])
 		}
 		return nil
-	}})
+	}))
 	must(t, err)
 }
 
@@ -192,7 +193,7 @@ func TestLinksBesideStay(t *testing.T) {
 	must(t, os.Symlink("nowhere", filepath.Join(dir, "dangling")))
 	r := project(t, dir)
 	want, outBefore := changed(snapshot(t, dir)), snapshot(t, out)
-	_, err := apply.Run(t.Context(), check(t, r, change()...), apply.Options{Prune: []string{"link", "link/x", "dangling"}})
+	_, err := apply.Run(t.Context(), check(t, r, change()...), pruning(t, nil, "link", "link/x", "dangling"))
 	must(t, err)
 	checkTree(t, dir, want)
 	checkTree(t, out, outBefore)
@@ -206,10 +207,11 @@ func TestRootMoved(t *testing.T) {
 	r := project(t, dir)
 	want := changed(snapshot(t, dir))
 	c := check(t, r, change()...)
-	_, err := apply.Run(atLastMoment(t, c, func() {
+	atLastMoment(t, r, func() {
 		must(t, os.Rename(dir, dir+"-moved"))
 		must(t, os.Mkdir(dir, 0o755))
-	}), c, apply.Options{})
+	})
+	_, err := apply.Run(t.Context(), c, options(t, nil))
 	must(t, err)
 	checkTree(t, dir+"-moved", want)
 	if got := snapshot(t, dir); len(got) != 1 {

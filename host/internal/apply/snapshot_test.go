@@ -1,7 +1,7 @@
 package apply_test
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +12,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/internal/apply"
 	"github.com/lola-ext/lola/host/plan"
 	"github.com/lola-ext/lola/host/root"
 )
@@ -145,12 +147,66 @@ func project(t testing.TB, dir string) *root.Root {
 	put(t, dir, "kept", "kept", 0o644)
 	put(t, dir, "other/mine", "mine", 0o600)
 	put(t, dir, "other/empty/", "", 0o700)
-	r, err := root.Open(dir)
+	return openRoot(t, dir)
+}
+
+// openRoot opens a root whose changes a test can step into ([before]).
+func openRoot(t testing.TB, dir string) *root.Root {
+	t.Helper()
+	var r *root.Root
+	r, err := root.OpenHooked(dir, func(op root.Op) error {
+		if h, ok := steps.Load(r); ok {
+			return h.(root.Hook)(op)
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.Close() })
+	t.Cleanup(func() {
+		steps.Delete(r)
+		r.Close()
+	})
 	return r
+}
+
+// steps are the hooks of roots that tests opened.
+var steps sync.Map
+
+// before runs f before every change beneath a root that [openRoot] opened.
+func before(r *root.Root, f root.Hook) { steps.Store(r, f) }
+
+// options are those of a run with a state folder of its own.
+func options(t testing.TB, finish func(apply.Done) error) apply.Options {
+	t.Helper()
+	o := apply.Options{State: openRoot(t, memoryDir(t))}
+	if finish != nil {
+		o.Finish = func(_ *root.Root, _ json.RawMessage, d apply.Done) error { return finish(d) }
+	}
+	return o
+}
+
+// pruning is [options] with directories that may go.
+func pruning(t testing.TB, finish func(apply.Done) error, dirs ...string) apply.Options {
+	o := options(t, finish)
+	o.Prune = dirs
+	return o
+}
+
+// uncommitted are options of a run that fails at its very end: all moves are made, f runs, then the commit fails.
+func uncommitted(t *testing.T, f func()) apply.Options {
+	t.Helper()
+	o := options(t, recordNothing(t))
+	before(o.State, func(op root.Op) error {
+		if strings.HasSuffix(op.To, ".commit") {
+			if f != nil {
+				f()
+			}
+			return errTest
+		}
+		return nil
+	})
+	return o
 }
 
 // change is a plan over all of that: creates, updates, removes, a file kept, and a directory where a file was.
@@ -229,32 +285,21 @@ type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// lastMoment is a context that runs f when it is asked for the last time before files are moved: after everything was
-// compared. asked counts down to it.
-type lastMoment struct {
-	context.Context
-	asked *int
-	f     func()
-}
-
-// atLastMoment returns a context for a plan with this many steps that change something: it is asked once for each, then
-// once more.
-func atLastMoment(t testing.TB, c plan.Checked, f func()) context.Context {
-	asked := c.Changes()
+// atLastMoment runs f once before the first file is moved, when everything was compared.
+func atLastMoment(t testing.TB, r *root.Root, f func()) {
+	came := false
 	t.Cleanup(func() {
-		if asked >= 0 && !t.Failed() {
-			t.Errorf("the last moment never came: %d to go", asked)
+		if !came && !t.Failed() {
+			t.Error("the last moment never came")
 		}
 	})
-	return lastMoment{context.Background(), &asked, f}
-}
-
-func (l lastMoment) Err() error {
-	if *l.asked == 0 {
-		l.f()
-	}
-	*l.asked--
-	return nil
+	before(r, func(op root.Op) error {
+		if (op.Kind == root.OpMove || op.Kind == root.OpExchange || op.Kind == root.OpRename) && !came {
+			came = true
+			f()
+		}
+		return nil
+	})
 }
 
 var errTest = errors.New("the test's own error")

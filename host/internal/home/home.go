@@ -1,6 +1,6 @@
 // Package home is the one folder in which this program keeps its state: LOLA_HOME.
 //
-//	h, err := home.Open(home.Path(os.Getenv))
+//	h, err := home.Open(path, nil)
 //	unlock, err := h.Lock(ctx)
 //
 // What counts for an effect lies here and nowhere else; nothing in a project directory is believed. The folder is 0700 and
@@ -62,19 +62,20 @@ type Home struct {
 	root *root.Root
 }
 
-// Open opens the folder at path, an absolute one, and makes it if it is missing, its parents too.
-func Open(path string) (*Home, error) {
+// Open opens the folder at path, an absolute one, and makes it if it is missing, its parents too. hook is told of every
+// change in it; nil: nobody is.
+func Open(path string, hook root.Hook) (*Home, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("opening the state folder %q: want an absolute path", path)
 	}
-	h, err := open(filepath.Clean(path)) // with a slash at its end, a link would be looked through
+	h, err := open(filepath.Clean(path), hook) // with a slash at its end, a link would be looked through
 	if err != nil {
 		return nil, fmt.Errorf("opening the state folder %q: %w", path, err)
 	}
 	return h, nil
 }
 
-func open(path string) (*Home, error) {
+func open(path string, hook root.Hook) (*Home, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func open(path string) (*Home, error) {
 	if err := checkOwner(info); err != nil {
 		return nil, err
 	}
-	r, err := root.Open(path)
+	r, err := root.OpenHooked(path, hook)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +115,9 @@ func open(path string) (*Home, error) {
 
 // Close closes the folder.
 func (h *Home) Close() error { return h.root.Close() }
+
+// Root is the folder as a root, for what other packages keep in it. It is closed with the Home.
+func (h *Home) Root() *root.Root { return h.root }
 
 // Path is the folder's path.
 func (h *Home) Path() string { return h.path }

@@ -55,12 +55,12 @@ func TestNoDescriptorLeaks(t *testing.T) {
 	symlink(t, path, base, "link")
 	all := func() {
 		for _, bad := range []string{"wide", "link", "absent/\x00"} {
-			if h, err := home.Open(filepath.Join(base, bad)); err == nil {
+			if h, err := home.Open(filepath.Join(base, bad), nil); err == nil {
 				h.Close()
 				t.Errorf("Open(%q) took it", bad)
 			}
 		}
-		h, err := home.Open(path)
+		h, err := home.Open(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

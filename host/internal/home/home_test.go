@@ -14,7 +14,7 @@ import (
 
 func open(t *testing.T, path string) *home.Home {
 	t.Helper()
-	h, err := home.Open(path)
+	h, err := home.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func openRoot(t *testing.T, path string) *root.Root {
 // refused opens what must not be opened, and returns the error's text.
 func refused(t *testing.T, path string) string {
 	t.Helper()
-	h, err := home.Open(path)
+	h, err := home.Open(path, nil)
 	if err == nil {
 		h.Close()
 		t.Fatalf("Open(%q) took it", path)

@@ -58,7 +58,7 @@ func TestMade0700(t *testing.T) {
 	for _, mask := range []int{0, 0o022, 0o077, 0o177, 0o377, 0o700} {
 		path := filepath.Join(t.TempDir(), "lola")
 		old := syscall.Umask(mask)
-		h, err := home.Open(path)
+		h, err := home.Open(path, nil)
 		syscall.Umask(old)
 		if err != nil {
 			t.Errorf("umask %03o: %v", mask, err)

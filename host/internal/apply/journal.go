@@ -1,0 +1,411 @@
+package apply
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/host/root"
+)
+
+// A change lies in one file of the state folder, "changes/ID.STATE". The state is the end of the name, so that going from
+// one to the next is one rename and never half done:
+//
+//	.journal    begun: a crash is answered by taking back what happened
+//	.commit     committed: a crash is answered by finishing
+//	.undo       over; it is the undo data now
+//	.aside      could not be taken back or finished wholly; for the user to look at
+//
+// The file is a line of JSON (the change), a line with the SHA-256 of that line, then the old contents one after the other.
+// One that breaks off in the second line was never begun: nothing is moved before it is durable.
+const (
+	changesDir   = "changes"
+	stateJournal = ".journal"
+	stateCommit  = ".commit"
+	stateUndo    = ".undo"
+	stateAside   = ".aside"
+)
+
+// maxJournal bounds the line of JSON, in bytes: more than a plan of the most intents with the longest paths takes.
+const maxJournal = 512 << 20
+
+// errTorn says that a journal breaks off: its change never began.
+var errTorn = errors.New("it breaks off")
+
+// book is the folder of changes.
+type book struct{ dir *root.Dir }
+
+func openBook(state *root.Root, make bool) (*book, error) {
+	d, _, err := state.Walk(changesDir, make)
+	if err != nil {
+		return nil, fmt.Errorf("opening the folder %q of the state folder: %w", changesDir, err)
+	}
+	return &book{d}, nil
+}
+
+func (b *book) close() { b.dir.Close() }
+
+// names lists the changes in a state, by id.
+func (b *book) ids(state string) ([]string, error) {
+	all, err := b.dir.Names(maxChanges)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, name := range all {
+		if id, ok := strings.CutSuffix(name, state); ok && isID(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+const maxChanges = 100_000 // names in the folder of changes; a few hundred are kept
+
+// isID holds for what newID makes: it becomes a file name.
+func isID(s string) bool {
+	if len(s) < 8 || len(s) > 64 {
+		return false
+	}
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// begin writes the journal, with the contents that the change replaces if they are kept, and makes it durable. While the
+// old contents are copied they are held to what was checked.
+func (b *book) begin(r *root.Root, c *change) (err error) {
+	if c.Undo {
+		at := int64(1)
+		for i := range c.Moves {
+			_ = c.Moves[i].Before.files(func(_ string, n *node) error {
+				if n.Link == "" && c.Moves[i].Kind != kindRename {
+					n.At = at
+					at += n.Size
+				}
+				return nil
+			})
+		}
+	}
+	line, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if len(line) > maxJournal {
+		return &abi.LimitError{Limit: "journal", Bound: maxJournal, Got: int64(len(line))}
+	}
+	name := c.ID + stateJournal
+	f, err := b.dir.Create(name, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			_ = b.dir.Remove(name) // a torn one is nothing; the next command drops it
+		}
+	}()
+	sum := sha256.Sum256(line)
+	w := bufio.NewWriterSize(f, 64<<10)
+	_, _ = w.Write(line)
+	_, _ = w.WriteString("\n" + hex.EncodeToString(sum[:]) + "\n")
+	for i := range c.Moves {
+		m := &c.Moves[i]
+		if m.Before == nil || m.Kind == kindRmdir { // what makes it empty comes first
+			continue
+		}
+		if err := compareNode(r, m.Path, m.Before, w); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return b.dir.Sync()
+}
+
+// compareNode holds what lies at a path to what was checked there, and copies the contents that are kept.
+func compareNode(r *root.Root, path string, n *node, keep io.Writer) error {
+	info, err := r.Stat(path)
+	if err != nil {
+		return notAsChecked(path, err)
+	}
+	if why := differs(info, n); why != "" {
+		return &StaleError{Path: path, Why: why}
+	}
+	if n.Link != "" {
+		return compareLink(r, path, n)
+	}
+	if n.Dir {
+		return compareTree(r, path, n, keep)
+	}
+	return compareFile(r, path, n, keep)
+}
+
+// differs says how what is there differs from a node as far as it shows without reading; "" if it does not.
+func differs(info root.Info, n *node) string {
+	is, want := info.Kind(), n.kind()
+	switch {
+	case n.Link != "" && info.Type == fs.ModeSymlink, n.Dir && info.Exists && info.Type == fs.ModeDir:
+		if n.Dir && !n.Umask && !plan.SameMode(info.Mode, n.Mode) {
+			return "its mode is another"
+		}
+		return ""
+	case n.Link != "" || n.Dir || !info.Regular():
+		return fmt.Sprintf("it was %s and is %s", want, is)
+	case info.Size != n.Size || !plan.SameMode(info.Mode, n.Mode):
+		return "its size or mode is another"
+	}
+	return ""
+}
+
+func compareLink(r *root.Root, path string, n *node) error {
+	dir, name := root.Split(path)
+	d, _, err := r.Walk(dir, false)
+	if err != nil {
+		return notAsChecked(path, err)
+	}
+	defer d.Close()
+	says, err := d.Readlink(name)
+	if err != nil {
+		return notAsChecked(path, err)
+	}
+	if says != n.Link {
+		return &StaleError{Path: path, Why: "the link leads elsewhere"}
+	}
+	return nil
+}
+
+func compareFile(r *root.Root, path string, n *node, keep io.Writer) error {
+	f, err := r.Open(path)
+	if errors.Is(err, fs.ErrPermission) && keep == nil {
+		return nil // its owner may not read it either: size and mode have to do
+	}
+	if err != nil {
+		return notAsChecked(path, err)
+	}
+	defer f.Close()
+	var from io.Reader = f
+	if keep != nil && n.At > 0 {
+		from = io.TeeReader(f, keep)
+	}
+	d, _, err := root.DigestFile(from, n.Size)
+	if grown := (*abi.LimitError)(nil); errors.As(err, &grown) {
+		return &StaleError{Path: path, Why: "it has grown"}
+	}
+	if err != nil {
+		return fmt.Errorf("reading %q again: %w", path, err)
+	}
+	if digest(d) != n.Digest {
+		return &StaleError{Path: path, Why: "its content is another"}
+	}
+	return nil
+}
+
+// compareTree holds a directory to what was checked: the same names, and the same beneath each.
+func compareTree(r *root.Root, path string, n *node, keep io.Writer) error {
+	got, err := r.List(path, len(n.Tree)+1)
+	if limit := (*abi.LimitError)(nil); errors.As(err, &limit) {
+		return &StaleError{Path: path, Why: "it holds more than it did"}
+	}
+	if err != nil {
+		return notAsChecked(path, err)
+	}
+	if len(got) != len(n.Tree) {
+		return &StaleError{Path: path, Why: "it holds other entries than it did"}
+	}
+	for i := range n.Tree {
+		e := &n.Tree[i]
+		at := path + "/" + e.Path
+		if got[i].Path != e.Path {
+			return &StaleError{Path: at, Why: "it holds other entries than it did"}
+		}
+		if why := differs(got[i].Info, &e.node); why != "" {
+			return &StaleError{Path: at, Why: why}
+		}
+		if !e.Dir {
+			if err := compareFile(r, at, &e.node, keep); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// notAsChecked tells a path that changed from one that cannot be looked at.
+func notAsChecked(path string, err error) error {
+	var link *root.LinkError
+	if errors.As(err, &link) || errors.Is(err, fs.ErrNotExist) {
+		return &StaleError{Path: path, Why: err.Error()}
+	}
+	return fmt.Errorf("looking at %q again: %w", path, err)
+}
+
+// isNode reports whether what lies at a path is a node. What cannot be read is compared by size and mode.
+func isNode(r *root.Root, path string, n *node) (bool, error) {
+	err := compareNode(r, path, n, nil)
+	if stale := (*StaleError)(nil); errors.As(err, &stale) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// read reads a change in a state. The pack is the file behind the two lines; the caller closes it.
+func (b *book) read(id, state string) (_ *change, _ *pack, err error) {
+	f, err := b.dir.Open(id + state)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			err = fmt.Errorf("reading the change %q: %w", id, err)
+		}
+	}()
+	c, size, err := readChange(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.ID != id {
+		return nil, nil, fmt.Errorf("it says that it is %q", c.ID)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, &pack{f: f, at: size, size: info.Size() - size}, nil
+}
+
+// readChange reads the two lines and returns how many bytes they are. Errors: errTorn.
+func readChange(r io.Reader) (*change, int64, error) {
+	in := bufio.NewReaderSize(io.LimitReader(r, maxJournal+1+2*sha256.Size+1), 64<<10)
+	line, err := in.ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		if len(line) > maxJournal {
+			return nil, 0, &abi.LimitError{Limit: "journal", Bound: maxJournal, Got: int64(len(line))}
+		}
+		return nil, 0, errTorn
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	tail := make([]byte, 2*sha256.Size+1)
+	if _, err := io.ReadFull(in, tail); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, 0, errTorn
+	} else if err != nil {
+		return nil, 0, err
+	}
+	text := line[:len(line)-1]
+	if sum := sha256.Sum256(text); string(tail) != hex.EncodeToString(sum[:])+"\n" {
+		return nil, 0, errTorn
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	c := &change{}
+	if err := dec.Decode(c); err != nil {
+		return nil, 0, err
+	}
+	if err := c.check(); err != nil {
+		return nil, 0, err
+	}
+	return c, int64(len(line) + len(tail)), nil
+}
+
+// check refuses what is never written, so that nobody has to think of it later. A path that could leave the root is refused
+// by host/root in any case.
+func (c *change) check() error {
+	if c.Format != changeFormat {
+		return fmt.Errorf("format %d is not known, want %d; a newer lola wrote it", c.Format, changeFormat)
+	}
+	if !isID(c.ID) || !strings.HasPrefix(c.Staging, plan.StagingPrefix) || strings.ContainsRune(c.Staging, '/') {
+		return errors.New("its id or staging directory is none")
+	}
+	at := int64(1)
+	for i, m := range c.Moves {
+		wantBefore := m.Kind == kindRemove || m.Kind == kindSwap || m.Kind == kindRename || m.Kind == kindRmdir
+		wantAfter := m.Kind == kindSwap || m.Kind == kindMkdir || m.Kind == kindPut
+		if !wantBefore && !wantAfter || wantBefore != (m.Before != nil) || wantAfter != (m.After != nil) || (m.To != "") != (m.Kind == kindRename) || m.Path == "" {
+			return fmt.Errorf("move %d has no meaning", i)
+		}
+		err := m.Before.files(func(path string, n *node) error {
+			if n.Size < 0 || n.At != 0 && (!c.Undo || n.At != at) || n.At > math.MaxInt64-n.Size {
+				return fmt.Errorf("move %d: the old content of %q lies nowhere", i, path)
+			}
+			if n.At != 0 {
+				at += n.Size
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pack is where old contents lie behind a journal.
+type pack struct {
+	f    *os.File
+	at   int64 // where it begins
+	size int64
+}
+
+func (p *pack) close() {
+	if p != nil {
+		p.f.Close()
+	}
+}
+
+// content returns the old bytes of a file.
+func (p *pack) content(n *node) (abi.Content, error) {
+	if n.At == 0 || n.At-1+n.Size > p.size {
+		return nil, errors.New("its old content was not kept whole")
+	}
+	return packed{p, n}, nil
+}
+
+type packed struct {
+	p *pack
+	n *node
+}
+
+func (c packed) Size() int64        { return c.n.Size }
+func (c packed) Digest() abi.Digest { return abi.Digest(c.n.Digest) }
+func (c packed) Open() (io.ReadCloser, error) {
+	return io.NopCloser(io.NewSectionReader(c.p.f, c.p.at+c.n.At-1, c.n.Size)), nil
+}
+
+// to takes a change from one state to the next, durably. An error that is a [notDurable] came after the rename.
+func (b *book) to(id, from, to string) error {
+	if err := b.dir.Rename(id+from, b.dir, id+to); err != nil {
+		return err
+	}
+	if err := b.dir.Sync(); err != nil {
+		return &notDurable{err}
+	}
+	return nil
+}
+
+// notDurable says that a rename happened and may be lost in a power cut.
+type notDurable struct{ error }
+
+func (e *notDurable) Unwrap() error { return e.error }

@@ -1,0 +1,299 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+
+	"github.com/lola-ext/lola/host/root"
+)
+
+// rollback takes back every move that happened, the last one first, and returns what it could not take back. Which moves
+// happened is read from the tree and the staging directory alone, so that it does not matter who asks, this process or the
+// one after a crash, nor how often. Only what still is what was put there is touched; the rest stays and is named.
+func (t *transaction) rollback() (left []error) {
+	t.forget()
+	ready, err := t.root.Stat(t.c.Staging + "/" + readyName)
+	if err != nil {
+		return []error{fmt.Errorf("looking into the staging directory: %w", err)}
+	}
+	if !ready.Exists {
+		return nil // nothing was moved
+	}
+	for i := len(t.c.Moves) - 1; i >= 0; i-- {
+		if err := t.back(i); err != nil {
+			left = append(left, err)
+		}
+	}
+	if err := t.syncBack(); err != nil {
+		left = append(left, err)
+	}
+	return left
+}
+
+// syncBack makes what was taken back durable before the journal goes.
+func (t *transaction) syncBack() error {
+	err := t.root.SyncAll()
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	for i := range t.c.Moves {
+		for _, path := range []string{t.c.Moves[i].Path, t.c.Moves[i].To} {
+			dir, _ := root.Split(path)
+			if d, _, err := t.root.Walk(dir, false); err == nil {
+				err = d.Sync()
+				d.Close()
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (t *transaction) back(i int) error {
+	m, slot := &t.c.Moves[i], strconv.Itoa(i)
+	staged, err := t.exists(t.at(newDirName, slot))
+	if err != nil {
+		return err
+	}
+	aside, err := t.exists(t.at(oldDirName, slot))
+	if err != nil {
+		return err
+	}
+	switch m.Kind {
+	case kindPut:
+		if staged {
+			return nil
+		}
+		return t.takeOut(m.Path, slot, m.After)
+	case kindMkdir:
+		return t.rmdir(m.Path)
+	case kindRmdir:
+		return t.mkdirBack(m)
+	case kindRemove:
+		if !aside {
+			return nil
+		}
+		return t.putBack(t.at(oldDirName, slot), m.Path)
+	case kindRename:
+		return t.renameBack(m)
+	}
+	switch {
+	case aside: // a swap in two steps
+		if !staged {
+			if err := t.takeOut(m.Path, slot, m.After); err != nil {
+				return err
+			}
+		}
+		return t.putBack(t.at(oldDirName, slot), m.Path)
+	case staged:
+		return t.exchangeBack(m, slot)
+	}
+	return nil
+}
+
+func (t *transaction) exists(path string) (bool, error) {
+	info, err := t.root.Stat(path)
+	if err != nil {
+		return false, fmt.Errorf("looking into the staging directory: %w", err)
+	}
+	return info.Exists, nil
+}
+
+// exchangeBack undoes an exchange if it happened: then what lies in staging is not what was staged.
+func (t *transaction) exchangeBack(m *move, slot string) error {
+	at := t.at(newDirName, slot)
+	if is, err := isNode(t.root, at, m.After); is || err != nil {
+		return err
+	}
+	there, err := t.root.Stat(m.Path)
+	if err != nil {
+		return fmt.Errorf("putting %q back, which lies in %q: %w", m.Path, at, err)
+	}
+	if !there.Exists {
+		return t.putBack(at, m.Path)
+	}
+	is, err := isNode(t.root, m.Path, m.After)
+	if err != nil {
+		return err
+	}
+	if !is {
+		return fmt.Errorf("%q was changed meanwhile and stays; what it was before lies in %q", m.Path, at)
+	}
+	from, a, err := t.open(at)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, b, err := t.open(m.Path)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if err := from.Exchange(a, to, b); err != nil {
+		return fmt.Errorf("putting %q back: %w", m.Path, err)
+	}
+	// What came out must be ours; if somebody was quicker, it is put where they expect it.
+	if is, err := isNode(t.root, at, m.After); err != nil || !is {
+		return errors.Join(err, fmt.Errorf("%q was changed meanwhile; what it became lies in %q", m.Path, at))
+	}
+	return nil
+}
+
+// mkdirBack makes a directory again that was removed.
+func (t *transaction) mkdirBack(m *move) error {
+	d, name, err := t.open(m.Path)
+	if err != nil {
+		return fmt.Errorf("making the directory %q again: %w", m.Path, err)
+	}
+	defer d.Close()
+	if err := d.MkdirExact(name, m.Before.Mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("making the directory %q again: %w", m.Path, err)
+	}
+	return nil
+}
+
+// renameBack undoes a rename if it happened.
+func (t *transaction) renameBack(m *move) error {
+	there, err := t.root.Stat(m.Path)
+	if err != nil {
+		return fmt.Errorf("putting %q back: %w", m.Path, err)
+	}
+	if there.Exists {
+		return nil // not moved; or somebody made another there, and the place is theirs
+	}
+	is, err := isNode(t.root, m.To, m.Before)
+	if err != nil {
+		return err
+	}
+	if !is {
+		return fmt.Errorf("%q was moved to %q and changed there; it stays", m.Path, m.To)
+	}
+	return t.putBack(m.To, m.Path)
+}
+
+// putBack moves what was there before to its path again, if nothing is there now.
+func (t *transaction) putBack(from, path string) error {
+	f, a, err := t.open(from)
+	if err != nil {
+		return fmt.Errorf("putting %q back: %w", path, err)
+	}
+	defer f.Close()
+	d, b, err := t.open(path)
+	if err != nil {
+		return fmt.Errorf("putting %q back, which lies in %q: %w", path, from, err)
+	}
+	defer d.Close()
+	if err := f.RenameNew(a, d, b); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%q was made anew meanwhile and stays; what it was before lies in %q", path, from)
+	} else if err != nil {
+		return fmt.Errorf("putting %q back, which lies in %q: %w", path, from, err)
+	}
+	return nil
+}
+
+// takeOut takes what was put at a path out again: each file that is still what it was, then the directories that are empty.
+func (t *transaction) takeOut(path, slot string, n *node) error {
+	if !n.Dir {
+		return t.takeFile(path, slot, n)
+	}
+	var left []error
+	for i := range n.Tree {
+		if e := &n.Tree[i]; !e.Dir {
+			if err := t.takeFile(path+"/"+e.Path, slot+"-"+strconv.Itoa(i), &e.node); err != nil {
+				left = append(left, err)
+			}
+		}
+	}
+	for _, e := range slices.Backward(n.Tree) {
+		if e.Dir {
+			left = append(left, t.rmdir(path+"/"+e.Path))
+		}
+	}
+	return errors.Join(append(left, t.rmdir(path))...)
+}
+
+// takeFile takes one file into staging. What is not the file that was put there is somebody else's and stays.
+func (t *transaction) takeFile(path, slot string, n *node) error {
+	if out, err := t.exists(t.at(outDirName, slot)); out || err != nil {
+		return err // an earlier try took it out
+	}
+	info, err := t.root.Stat(path)
+	if err != nil {
+		return fmt.Errorf("taking %q out again: %w", path, err)
+	}
+	if !info.Exists {
+		return nil // gone already
+	}
+	if is, err := isNode(t.root, path, n); err != nil {
+		return err
+	} else if !is {
+		return fmt.Errorf("%q was changed meanwhile and stays", path)
+	}
+	d, name, err := t.open(path)
+	if err != nil {
+		return fmt.Errorf("taking %q out again: %w", path, err)
+	}
+	defer d.Close()
+	out, err := t.outDir()
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := d.RenameNew(name, out, slot); err != nil {
+		return fmt.Errorf("taking %q out again: %w", path, err)
+	}
+	at := t.at(outDirName, slot)
+	if is, err := isNode(t.root, at, n); err == nil && !is { // changed at the last instant: theirs
+		return errors.Join(fmt.Errorf("%q was changed meanwhile and stays", path), out.RenameNew(slot, d, name))
+	}
+	return nil
+}
+
+func (t *transaction) outDir() (*root.Dir, error) {
+	s, err := t.root.Top().OpenDir(t.c.Staging)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if err := s.Mkdir(outDirName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return s.OpenDir(outDirName)
+}
+
+// rmdir removes a directory that was made, if it is empty. One that is not holds what somebody put there; it stays.
+func (t *transaction) rmdir(path string) error {
+	d, name, err := t.open(path)
+	if link := (*root.LinkError)(nil); errors.Is(err, fs.ErrNotExist) || errors.As(err, &link) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	sub, err := d.OpenDir(name)
+	if err != nil {
+		return nil // gone, or something else now
+	}
+	names, err := sub.Names(1)
+	sub.Close()
+	if err != nil || len(names) > 0 {
+		return nil
+	}
+	if err := d.Rmdir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the directory %q: %w", path, err)
+	}
+	return nil
+}
+
+// open opens the directory of a path.
+func (t *transaction) open(path string) (*root.Dir, string, error) {
+	dir, name := root.Split(path)
+	d, _, err := t.root.Walk(dir, false)
+	return d, name, err
+}

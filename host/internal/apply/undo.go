@@ -1,0 +1,303 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/root"
+)
+
+// How much undo data is kept.
+const (
+	maxUndoBytes = 64 << 20            // old contents of one change; one that replaces more cannot be undone
+	maxUndoTotal = 256 << 20           // of all changes; the oldest go first
+	maxUndoCount = 200                 // changes
+	maxUndoAge   = 30 * 24 * time.Hour // since it was made
+)
+
+// Entry is a change that can be undone.
+type Entry struct {
+	ID   string
+	Time time.Time
+	Root string
+	Meta json.RawMessage
+	// Paths are what it changed, in the order of the moves.
+	Paths []string
+}
+
+// Entries lists what can be undone, oldest first.
+func Entries(state *root.Root) ([]Entry, error) {
+	b, err := openBook(state, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	ids, err := b.ids(stateUndo)
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for _, id := range ids {
+		c, p, err := b.read(id, stateUndo)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.close()
+		e := Entry{ID: id, Time: c.Time, Root: c.Root, Meta: c.Meta}
+		for _, m := range c.Moves {
+			e.Paths = append(e.Paths, m.Path)
+			if m.To != "" {
+				e.Paths = append(e.Paths, m.To)
+			}
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// trim drops undo data beyond its bounds, the oldest first. What cannot be dropped now is dropped later.
+func (b *book) trim(now time.Time) {
+	ids, err := b.ids(stateUndo)
+	if err != nil {
+		return
+	}
+	var total int64
+	for n, id := range slices.Backward(ids) { // ids sort by time
+		info, err := b.dir.Stat(id + stateUndo)
+		if err != nil {
+			continue
+		}
+		total += info.Size
+		made, terr := time.Parse("20060102-150405", id[:min(len(id), 15)])
+		if n < len(ids)-1 && (total > maxUndoTotal || len(ids)-n > maxUndoCount) || terr == nil && now.Sub(made) > maxUndoAge {
+			_ = b.dir.Remove(id + stateUndo)
+		}
+	}
+}
+
+// ChangedError says that an undo is refused because of what was changed since. Nothing was changed.
+type ChangedError struct {
+	ID   string
+	Left []StaleError // one or more
+}
+
+// Error implements error.
+func (e *ChangedError) Error() string {
+	shown := make([]string, 0, 4)
+	for _, s := range e.Left[:min(len(e.Left), 3)] {
+		shown = append(shown, fmt.Sprintf("%q (%s)", s.Path, s.Why))
+	}
+	if n := len(e.Left) - len(shown); n > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Sprintf("undoing %q: %d path(s) were changed since: %s; nothing was changed", e.ID, len(e.Left), strings.Join(shown, ", "))
+}
+
+// Undo takes back a change that was made, as a change of its own, all or nothing. If anything that it made was changed
+// since, nothing happens. Files that somebody put into directories it made stay, and so do those directories.
+// Precondition: as for [Run].
+// Errors: *[ChangedError], *[MissingRootError], and those of Run.
+func Undo(ctx context.Context, r *root.Root, id string, o Options) (Done, error) {
+	b, err := openBook(o.State, false)
+	if err != nil {
+		return Done{}, err
+	}
+	defer b.close()
+	if !isID(id) {
+		return Done{}, fmt.Errorf("%q is no id of a change", id)
+	}
+	c, p, err := b.read(id, stateUndo)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Done{}, fmt.Errorf("no change %q can be undone", id)
+	}
+	if err != nil {
+		return Done{}, err
+	}
+	defer p.close()
+	if now, err := r.Identity(); err != nil || now != c.Identity || r.Path() != c.Root {
+		return Done{}, &MissingRootError{ID: id, Root: c.Root, Why: "another directory is in its place"}
+	}
+	inverse, err := invert(r, c, p)
+	if err != nil {
+		return Done{}, err
+	}
+	t, err := newTransaction(r, inverse, o)
+	if err != nil {
+		return Done{}, err
+	}
+	return t.run(ctx)
+}
+
+// invert is the change that takes c back, or a *ChangedError.
+func invert(r *root.Root, c *change, p *pack) (*change, error) {
+	v := &inverter{root: r, pack: p, out: &change{Undoes: c.ID}}
+	for _, e := range slices.Backward(c.Prune) { // outermost first
+		if err := v.mkdir(e); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range slices.Backward(c.Moves) {
+		if err := v.move(m); err != nil {
+			return nil, err
+		}
+	}
+	if len(v.changed) > 0 {
+		return nil, &ChangedError{ID: c.ID, Left: v.changed}
+	}
+	for _, dir := range slices.Backward(c.Made) { // innermost first
+		if err := v.rmdir(dir); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(v.out.Moves, func(a, b move) int { return order(a.Kind) - order(b.Kind) })
+	return v.out, nil
+}
+
+// order is that of an undo: what was put goes, what was renamed goes back, and the place is free for what was there.
+func order(k kind) int {
+	return slices.Index([]kind{kindRemove, kindMkdir, kindRename, kindRmdir, kindSwap, kindPut}, k)
+}
+
+type inverter struct {
+	root    *root.Root
+	pack    *pack
+	out     *change
+	changed []StaleError
+}
+
+// want notes a path that is not what the change made of it.
+func (v *inverter) want(path string, n *node) (bool, error) {
+	var err error
+	if n == nil {
+		var info root.Info
+		info, err = v.root.Stat(path)
+		if link := (*root.LinkError)(nil); errors.As(err, &link) {
+			err = &StaleError{Path: path, Why: err.Error()}
+		} else if err == nil && info.Exists {
+			err = &StaleError{Path: path, Why: "something is there now"}
+		}
+	} else {
+		err = compareNode(v.root, path, n, nil)
+	}
+	if stale := (*StaleError)(nil); errors.As(err, &stale) {
+		v.changed = append(v.changed, *stale)
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (v *inverter) add(m move) { v.out.Moves = append(v.out.Moves, m) }
+
+func (v *inverter) move(m move) error {
+	switch m.Kind {
+	case kindMkdir:
+		return nil // it goes when it is empty
+	case kindRename:
+		if ok, err := v.want(m.To, m.Before); !ok {
+			return err
+		}
+		if ok, err := v.want(m.Path, nil); !ok {
+			return err
+		}
+		v.add(move{Kind: kindRename, Path: m.To, To: m.Path, Before: m.Before})
+		return nil
+	case kindRemove:
+		if ok, err := v.want(m.Path, nil); !ok {
+			return err
+		}
+		n, err := v.kept(m.Before)
+		if err != nil {
+			return err
+		}
+		v.add(move{Kind: kindPut, Path: m.Path, After: n})
+		return nil
+	case kindSwap:
+		if ok, err := v.want(m.Path, m.After); !ok {
+			return err
+		}
+		n, err := v.kept(m.Before)
+		if err != nil {
+			return err
+		}
+		v.add(move{Kind: kindSwap, Path: m.Path, Before: m.After, After: n})
+		return nil
+	}
+	// What was put goes file by file, so that what somebody put beside it stays.
+	return m.After.files(func(path string, n *node) error {
+		at := m.Path
+		if path != "" {
+			at += "/" + path
+		}
+		if ok, err := v.want(at, n); !ok {
+			return err
+		}
+		v.add(move{Kind: kindRemove, Path: at, Before: n})
+		return nil
+	})
+}
+
+// mkdir brings a directory back that was removed when it was empty.
+func (v *inverter) mkdir(e entry) error {
+	info, err := v.root.Stat(e.Path)
+	if err != nil || info.Exists {
+		return nil // it is there, or in the way of nothing but itself
+	}
+	v.add(move{Kind: kindMkdir, Path: e.Path, After: &node{Dir: true, Mode: e.Mode}})
+	return nil
+}
+
+// rmdir takes a directory away that was made: it must go if something comes back in its place, else it goes if it is empty.
+func (v *inverter) rmdir(dir string) error {
+	for _, m := range v.out.Moves {
+		if m.Kind == kindSwap && (m.Path == dir || beneath(dir, m.Path)) {
+			return nil // it goes with the exchange
+		}
+		if m.Kind == kindPut && (m.Path == dir || beneath(dir, m.Path)) {
+			info, err := v.root.Stat(dir)
+			if err != nil || !info.Exists {
+				return err
+			}
+			v.add(move{Kind: kindRmdir, Path: dir, Before: nodeOf(info, abi.Digest{})})
+			return nil
+		}
+	}
+	v.out.Prune = append(v.out.Prune, entry{Path: dir, node: *newDir()})
+	return nil
+}
+
+// kept is a node with the contents that were kept of it.
+func (v *inverter) kept(n *node) (*node, error) {
+	out := *n
+	out.At = 0
+	out.Tree = slices.Clone(n.Tree)
+	fill := func(from, to *node) (err error) {
+		if from.Dir || from.Link != "" {
+			return nil
+		}
+		to.At = 0
+		to.content, err = v.pack.content(from)
+		return err
+	}
+	if err := fill(n, &out); err != nil {
+		return nil, err
+	}
+	for i := range out.Tree {
+		if err := fill(&n.Tree[i].node, &out.Tree[i].node); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}

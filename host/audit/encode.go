@@ -24,44 +24,43 @@ const (
 )
 
 // prepare returns rec as it will stand in a line: texts bounded, URLs redacted, long lists summed up. It does not change what
-// rec points to. Its errors are mistakes of the caller, and a *[abi.LimitError] for what is too large even so.
-func prepare(rec Record) (Record, error) {
+// rec points to. size is the length of its line at most. Its errors are mistakes of the caller, and a *[abi.LimitError] for what is too large even so.
+func prepare(rec Record) (out Record, size int, err error) {
 	for _, t := range []struct{ field, text string }{
 		{"event", string(rec.Event)}, {"transaction", rec.Transaction}, {"of", rec.Of}, {"action", rec.Action},
 		{"scope", rec.Scope}, {"outcome", rec.Outcome},
 	} {
 		if !token(t.text) && (t.text != "" || t.field == "event") {
-			return Record{}, fmt.Errorf("%s is %q: want a token", t.field, t.text)
+			return Record{}, 0, fmt.Errorf("%s is %q: want a token", t.field, t.text)
 		}
 	}
 	for _, c := range rec.Consents {
 		if !token(c.Kind) || c.How != "" && !token(c.How) {
-			return Record{}, fmt.Errorf("a consent is of kind %q, given %q: want tokens", c.Kind, c.How)
+			return Record{}, 0, fmt.Errorf("a consent is of kind %q, given %q: want tokens", c.Kind, c.How)
 		}
 	}
 	for _, in := range rec.Intents {
 		if !token(in.Op) || in.Mode != "" && !token(in.Mode) {
-			return Record{}, fmt.Errorf("an intent has op %q and mode %q: want tokens", in.Op, in.Mode)
+			return Record{}, 0, fmt.Errorf("an intent has op %q and mode %q: want tokens", in.Op, in.Mode)
 		}
 	}
 	for _, f := range rec.Findings {
 		if !token(f.Rule) {
-			return Record{}, fmt.Errorf("a finding has rule %q: want a token", f.Rule)
+			return Record{}, 0, fmt.Errorf("a finding has rule %q: want a token", f.Rule)
 		}
 	}
 	rec = clean(rec)
-	var err error
 	if len(rec.Intents) > MaxList {
 		if err = sumUpIntents(&rec); err != nil {
-			return Record{}, err
+			return Record{}, 0, err
 		}
 	}
 	if len(rec.Findings) > MaxList {
 		if err = sumUpFindings(&rec); err != nil {
-			return Record{}, err
+			return Record{}, 0, err
 		}
 	}
-	size, err := worstSize(rec)
+	size, err = worstSize(rec)
 	if err == nil && size > MaxRecord && len(rec.Intents) > 0 {
 		if err = sumUpIntents(&rec); err == nil {
 			size, err = worstSize(rec)
@@ -75,7 +74,7 @@ func prepare(rec Record) (Record, error) {
 	if err == nil && size > MaxRecord {
 		err = &abi.LimitError{Limit: "audit record", Bound: MaxRecord, Got: int64(size)}
 	}
-	return rec, err
+	return rec, size, err
 }
 
 // token reports whether s is a word of ours: it needs no escape and has no room for anybody's text.
@@ -149,10 +148,13 @@ func marshal(v any) ([]byte, error) {
 	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	out := make([]byte, 0, len(text)+hashSuffix+1)
 	for i := 0; i < len(text); {
+		if c := text[i]; c >= ' ' && c <= '~' {
+			out = append(out, c)
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
-		case r >= ' ' && r <= '~':
-			out = append(out, byte(r))
 		case r > 0xffff:
 			hi, lo := utf16.EncodeRune(r)
 			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)

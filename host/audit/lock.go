@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/lola-ext/lola/host/root"
@@ -24,7 +25,7 @@ func (l *Log) lock(ctx context.Context, d *root.Dir, write bool) (unlock func(),
 	defer cancel()
 	pause := time.Millisecond
 	for {
-		f, err := openLock(d, write)
+		f, err := l.openLock(d, write)
 		if err != nil {
 			return nil, err
 		}
@@ -56,31 +57,37 @@ func (l *Log) lock(ctx context.Context, d *root.Dir, write bool) (unlock func(),
 	}
 }
 
-// openLock opens the lock file for reading, which is enough to lock it; anything else in its place is an error and is
-// never waited on. A reader gets nil if nothing is there.
-func openLock(d *root.Dir, write bool) (*os.File, error) {
-	f, err := d.Open(lockName)
-	if errors.Is(err, fs.ErrNotExist) {
-		if !write {
+// openLock opens the lock file; anything else in its place is an error and is never waited on. A reader gets nil if nothing
+// is there. A writer opens it for writing, which it never does: NFS gives an exclusive lock for nothing less. That goes by
+// path, and so whoever gets the lock compares what it holds with what lies beneath the root.
+func (l *Log) openLock(d *root.Dir, write bool) (*os.File, error) {
+	if !write {
+		f, err := d.Open(lockName)
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		made, err := d.Create(lockName, 0o600)
-		if err == nil {
+		return f, err
+	}
+	info, err := d.Stat(lockName)
+	if err == nil && !info.Exists {
+		var made *root.File
+		if made, err = d.Create(lockName, 0o600); err == nil {
 			err = made.Close()
 		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
+		if errors.Is(err, fs.ErrExist) {
+			err = nil // another process was quicker
 		}
-		f, err = d.Open(lockName)
-		if err != nil {
-			return nil, err
-		}
-		return checked(f, write)
+	} else if err == nil && !info.Regular() {
+		err = &root.LinkError{Path: lockName, Kind: info.Kind()}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return checked(f, write)
+	f, err := os.OpenFile(filepath.Join(l.Path(), lockName), os.O_RDWR|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	return checked(f, true)
 }
 
 // checked closes and refuses a file of the log that is not the user's own, if it is to be written or locked for that.

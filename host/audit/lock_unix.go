@@ -7,6 +7,8 @@ import (
 	"syscall"
 )
 
+const nonBlocking = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+
 // tryLock takes flock(2), which belongs to the open file and goes with it.
 func tryLock(f *os.File, write bool) error {
 	how := syscall.LOCK_SH

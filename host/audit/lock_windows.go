@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+const nonBlocking = 0
+
 // tryLock takes LockFileEx over one byte, which goes with the handle.
 func tryLock(f *os.File, write bool) error {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)

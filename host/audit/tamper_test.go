@@ -50,7 +50,7 @@ func with(texts map[string][]byte, name string, text []byte) map[string][]byte {
 var sealed = regexp.MustCompile(`^(\{"v":1,"seq":)([0-9]+)(,"prev":")([0-9a-f]{64})(",.*),"hash":"([0-9a-f]{64})"\}\n$`)
 
 // seal makes line record seq after prev, with a right hash, as somebody does who knows the format, and returns the hash.
-func seal(t *testing.T, line []byte, seq int, prev string) ([]byte, string) {
+func seal(t testing.TB, line []byte, seq int, prev string) ([]byte, string) {
 	t.Helper()
 	m := sealed.FindSubmatch(line)
 	if m == nil {

@@ -29,7 +29,7 @@ func (l *Log) Append(ctx context.Context, rec Record) (Head, error) {
 }
 
 func (l *Log) append(ctx context.Context, rec Record) (Head, error) {
-	rec, err := prepare(rec)
+	rec, size, err := prepare(rec)
 	if err != nil {
 		return Head{}, err
 	}
@@ -71,7 +71,7 @@ func (l *Log) append(ctx context.Context, rec Record) (Head, error) {
 		file = 1
 	case t.size == 0 && t.Seq > 0: // begun, and then came a crash
 		drop, err = l.begin(d, &b, numbers[:len(numbers)-1])
-	case t.size > 0 && t.close == "" && t.size+lineRoom(rec) > l.maxFile:
+	case t.size > 0 && t.close == "" && t.size+int64(size) > l.maxFile:
 		file++
 		drop, err = l.begin(d, &b, numbers)
 	}
@@ -85,15 +85,6 @@ func (l *Log) append(ctx context.Context, rec Record) (Head, error) {
 		err = remove(d, drop)
 	}
 	return b.head, err
-}
-
-// lineRoom is about how long rec's line will be.
-func lineRoom(rec Record) int64 {
-	size, err := worstSize(rec)
-	if err != nil {
-		return MaxRecord
-	}
-	return int64(size)
 }
 
 // batch is lines that are written at once.

@@ -107,6 +107,46 @@ func TestSchemaFields(t *testing.T) {
 	}
 }
 
+// The page for authors names every field, and the manifest that it shows is one.
+func TestGuide(t *testing.T) {
+	data, err := os.ReadFile("../../docs/writing-an-extension.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, ok := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), "## The manifest\n")
+	if !ok {
+		t.Fatal("the page has no part on the manifest")
+	}
+	for _, f := range manifestFields {
+		if !strings.Contains(page, "\n| `"+f+"` | ") {
+			t.Errorf("the table of fields has no %q", f)
+		}
+	}
+	for _, f := range slices.Concat(limitNames(), paramFields, userFields, slices.Collect(maps.Keys(refusedFields))) {
+		if !strings.Contains(page, "`"+f+"`") {
+			t.Errorf("the page does not name %q", f)
+		}
+	}
+	_, rest, _ := strings.Cut(page, "```yaml\n")
+	manifest, rest, _ := strings.Cut(rest, "```")
+	for {
+		_, after, ok := strings.Cut(rest, "```yaml\n")
+		if !ok {
+			break
+		}
+		var more string
+		more, rest, _ = strings.Cut(after, "```")
+		manifest += more // the other examples are parts of one
+	}
+	m, err := ParseManifest([]byte(manifest))
+	if err != nil {
+		t.Fatalf("%v, of\n%s", err, manifest)
+	}
+	if len(m.Writes) == 0 || len(m.Params) == 0 || m.User == nil || m.Limits.GuestMemory == 0 {
+		t.Errorf("got %+v", m)
+	}
+}
+
 // validate holds a value to the part of JSON Schema 2020-12 that our schema uses. A keyword that it does not know fails.
 func validate(root, schema map[string]any, v any, at string) error {
 	for _, key := range slices.Sorted(maps.Keys(schema)) {

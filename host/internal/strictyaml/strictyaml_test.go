@@ -33,6 +33,9 @@ func TestParseRefuses(t *testing.T) {
 		"directive":       "%YAML 1.2\n---\nname: a\n",
 		"two documents":   "name: a\n---\nname: b\n",
 		"document end":    "name: a\n...\n",
+		"NUL":             "\x00",
+		"escape":          "name: a\n\x1b[2J: b\n",
+		"C1 control":      "name: \u009b1m\n",
 		"not UTF-8":       "name: \xff\n",
 		"deep brackets":   "list: " + strings.Repeat("[", 60_000),
 		"many tokens":     "list: [" + strings.Repeat("a, ", 2000) + "a]\n",
@@ -40,8 +43,11 @@ func TestParseRefuses(t *testing.T) {
 		"another type":    "name: {a: b}\n",
 	} {
 		var d document
-		if err := Parse([]byte(text), &d); err == nil {
+		err := Parse([]byte(text), &d)
+		if err == nil {
 			t.Errorf("%s: took %+v", name, d)
+		} else if strings.ContainsFunc(err.Error(), unprintable) {
+			t.Errorf("%s: the error %q holds a control character", name, err)
 		}
 	}
 	var d document

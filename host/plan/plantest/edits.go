@@ -7,47 +7,64 @@ import (
 	"github.com/lola-ext/lola/abi"
 )
 
-// editsOverlap reports whether two edits of one file cannot be one edit: "Several `edit`s of one file are one edit if their
-// pointers or ids do not overlap." A pointer and an id cannot be compared, and no file is both JSON and text of lines, so
-// two formats overlap.
-//
-// Only equal intents have several owners. Two proposals of which one sets /a and /b and the other the same /a and /c are
-// unequal intents whose pointers overlap: a conflict, although applying both would do no harm.
-func editsOverlap(a, b abi.Intent) bool {
+// overlap returns the rule that two edits of one file break, "" if they are one edit: "Several `edit`s of one file are one
+// edit if their pointers or ids do not overlap." A pointer and an id cannot be compared, and no file is both JSON and text
+// of lines, so two formats overlap.
+func overlap(a, b abi.Intent, samePlan bool) string {
 	switch a := a.(type) {
 	case abi.EditJSON:
 		b, ok := b.(abi.EditJSON)
 		if !ok {
-			return true
+			return EditOverlap
 		}
+		shared := ""
 		for _, e := range a.Edits {
 			for _, f := range b.Edits {
-				if pointersOverlap(e, f) {
-					return true
+				switch {
+				case !pointersOverlap(e, f):
+				case !samePlan && equalEdits(e, f):
+					shared = EditShared
+				default:
+					return EditOverlap
 				}
 			}
 		}
-		return false
+		return shared
 	case abi.EditBlock:
-		b, ok := b.(abi.EditBlock)
-		return !ok || a.ID == b.ID
+		if b, ok := b.(abi.EditBlock); ok && a.ID != b.ID {
+			return ""
+		}
+		return EditOverlap
 	}
 	panic("plantest: an edit of unknown type")
+}
+
+// equalEdits reports whether two edits ask for the same change of the same value.
+func equalEdits(e, f abi.JSONEdit) bool {
+	return slices.Equal(tokens(e.At), tokens(f.At)) && e.Set == f.Set && (!e.Set || equalValues(e.Value, f.Value))
 }
 
 // pointersOverlap reports whether two edits change one value, or one a value within the other's: one pointer is the other
 // or a prefix of it, token by token.
 //
-// "`/-` adds a value to an array unless it is there": it names the value that it adds and no position, so two
-// additions of different values to one array do not overlap. This holds for arrays. In an object the member named "-" would be
-// set twice; whoever sees the file must refuse that.
+// "`/-` adds a value to an array unless it is there; other array positions are refused." It names the value that it adds
+// and no position, so two additions of different values to one array do not overlap. And it says that its parent is an
+// array, so an edit at any other place in that parent cannot be done with it: either sets what the other needs.
 func pointersOverlap(e, f abi.JSONEdit) bool {
 	x, y := tokens(e.At), tokens(f.At)
-	if slices.Equal(x, y) && adds(e, x) && adds(f, y) {
+	switch {
+	case adds(e, x) && adds(f, y) && slices.Equal(x, y):
 		return equalValues(e.Value, f.Value)
+	case adds(e, x) && hasPrefix(y, x[:len(x)-1]):
+		return true
+	case adds(f, y) && hasPrefix(x, y[:len(y)-1]):
+		return true
 	}
-	n := min(len(x), len(y))
-	return slices.Equal(x[:n], y[:n])
+	return hasPrefix(x, y) || hasPrefix(y, x)
+}
+
+func hasPrefix(pointer, prefix []string) bool {
+	return len(pointer) >= len(prefix) && slices.Equal(pointer[:len(prefix)], prefix)
 }
 
 // adds reports whether an edit adds a value to an array.

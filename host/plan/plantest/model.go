@@ -16,6 +16,7 @@ const (
 	NestedPath  = "nested-path"  // one touches a path beneath the other's
 	EditOverlap = "edit-overlap" // both edit one file, at pointers or ids that overlap, or in two formats
 	Spelling    = "spelling"     // they would do, but spell one path in two ways
+	EditShared  = "edit-shared"  // they overlap only where they ask for one value at one pointer, each in a plan of its own
 )
 
 // Ref names an intent by the positions of its proposal and of itself in that, from 0.
@@ -35,7 +36,9 @@ type Pair struct {
 //
 //   - delete FOO, write foo (or edit, fetch, clone it, or rename to it): foo is "a path that is a delete's path". Where case
 //     counts and both are there, two files become one; elsewhere one is replaced.
-//   - delete FOO, delete foo: where case counts two files go, elsewhere one.
+//   - delete FOO, write foo/x: foo/x "lies beneath a delete's path". Where case counts, the rest of foo stays; elsewhere it
+//     goes.
+//   - delete FOO, delete foo or foo/x: where case counts more goes than elsewhere.
 //   - edit FOO, edit foo at pointers that do not overlap: "two paths are one if they fold alike", so this is one edit of
 //     one file; where case counts it makes two files.
 //
@@ -44,8 +47,12 @@ type Pair struct {
 // of section 5 from the addition.
 //
 // Neither text refuses directories that are spelled in two ways above paths that differ: write Foo/a, write foo/b makes
-// one directory on some file systems and two on others, and delete Foo, write foo/b keeps or loses the rest of foo.
-// No file of the plan replaces another by that, so both pass here.
+// one directory on some file systems and two on others. No file takes the place of another by that, so it passes here.
+//
+// There is also one pair that the letter refuses and a wider reading lets pass, [EditShared]: "equal intents are one file
+// with several owners". By the letter the intent is the whole edit, and two that share a pointer and are not equal
+// overlap. Whoever counts each change of a value as one finds the shared change equal, and so without a conflict. It does
+// no harm if each owner's changes are recorded apart, as the value then goes with its last owner.
 //
 // Nor does the letter compare what a write by module name copies: two proposals that ask for equal writes of a module
 // file are equal intents, though their modules may differ. Whoever resolves the names must compare the bytes.
@@ -72,7 +79,7 @@ func Conflicts(proposals [][]abi.Intent) []Pair {
 			if a.ref.Proposal != b.ref.Proposal && Equal(a.intent, b.intent) {
 				continue
 			}
-			for _, rule := range between(a.intent, b.intent, a.touches, b.touches) {
+			for _, rule := range between(a.intent, b.intent, a.touches, b.touches, a.ref.Proposal == b.ref.Proposal) {
 				pairs = append(pairs, Pair{a.ref, b.ref, rule})
 			}
 		}
@@ -151,21 +158,21 @@ func within(in abi.Intent, touched []touch) []string {
 }
 
 // between returns the rules that two intents break, unequal or of one proposal.
-func between(a, b abi.Intent, touchedByA, touchedByB []touch) []string {
+func between(a, b abi.Intent, touchedByA, touchedByB []touch, samePlan bool) (rules []string) {
 	if a.Op() == abi.OpEdit && b.Op() == abi.OpEdit {
 		x, y := touchedByA[0], touchedByB[0]
-		switch {
-		case !slices.Equal(x.folded, y.folded):
+		if !slices.Equal(x.folded, y.folded) {
 			return clash(x, y)
-		// "Several `edit`s of one file are one edit if their pointers or ids do not overlap."
-		case editsOverlap(a, b):
-			return []string{EditOverlap}
-		case x.spelled != y.spelled:
-			return []string{Spelling}
 		}
-		return nil
+		// "Several `edit`s of one file are one edit if their pointers or ids do not overlap."
+		if rule := overlap(a, b, samePlan); rule != "" {
+			rules = append(rules, rule)
+		}
+		if x.spelled != y.spelled {
+			rules = append(rules, Spelling) // P07; see Conflicts
+		}
+		return rules
 	}
-	var rules []string
 	for _, x := range touchedByA {
 		for _, y := range touchedByB {
 			for _, rule := range clash(x, y) {
@@ -186,14 +193,16 @@ func clash(x, y touch) []string {
 	excepted := func(d, other touch) bool {
 		return d.part == deletes && other.part != takes && isOrBeneath(other.folded, d.folded)
 	}
-	same := slices.Equal(x.folded, y.folded)
+	spelledAlike := func(d, other touch) bool {
+		return other.spelled == d.spelled || strings.HasPrefix(other.spelled, d.spelled+"/")
+	}
 	switch {
-	case (excepted(x, y) || excepted(y, x)) && same && x.spelled != y.spelled:
-		return []string{Spelling} // P07; see Conflicts
-	case excepted(x, y) || excepted(y, x):
+	case excepted(x, y) && spelledAlike(x, y) || excepted(y, x) && spelledAlike(y, x):
 		return nil
+	case excepted(x, y) || excepted(y, x):
+		return []string{Spelling} // P07; see Conflicts
 	// "Two intents may not touch one path, nor one beneath another."
-	case same:
+	case slices.Equal(x.folded, y.folded):
 		return []string{SamePath}
 	case isOrBeneath(x.folded, y.folded) || isOrBeneath(y.folded, x.folded):
 		return []string{NestedPath}

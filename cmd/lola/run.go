@@ -76,7 +76,7 @@ func (a *app) command() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	cmd.AddCommand(a.installCommand(), a.uninstallCommand(), a.listCommand(), a.extCommand(), a.versionCommand())
+	cmd.AddCommand(a.installCommand(), a.uninstallCommand(), a.listCommand(), a.extCommand(), a.explainCommand(), a.versionCommand())
 	return cmd
 }
 

@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/lola-ext/lola/host/internal/nearest"
+
 // The rules. An id is stable: it stands in logs, in scripts and in answers to users.
 const (
 	RulePathEmpty     = "path-empty"
@@ -81,6 +83,15 @@ func RuleOf(id string) (Rule, bool) {
 		return Rule{}, false
 	}
 	return *r, true
+}
+
+// NearestRule returns the id that a mistyped one may have meant.
+func NearestRule(id string) (string, bool) {
+	ids := make([]string, len(Rules))
+	for i, r := range Rules {
+		ids[i] = r.ID
+	}
+	return nearest.Of(id, ids)
 }
 
 // resultRules are the rules about what the steps, taken together, would make of the root. They are sorted by path.

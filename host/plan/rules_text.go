@@ -20,7 +20,7 @@ var Rules = []Rule{
 		Why:     "A terminal or a log would obey it: an escape sequence in a file's name can rewrite what a preview seems to say.",
 		Example: `write "a\x1b[2K"`, Author: renameIt},
 	{ID: RulePathInvisible, Summary: "a path holds a bidirectional, invisible or ignorable character",
-		Why:     "Such a path is not what it looks like, and some file systems drop the character: .g\u200cit was .git on HFS+ (CVE-2014-9390).",
+		Why:     "Such a path is not what it looks like, and some file systems drop the character: .g<U+200C>it was .git on HFS+ (CVE-2014-9390).",
 		Example: `write ".g<U+200C>it/config"`, Author: "Leave the character out; emoji are fine without joiners and variation selectors."},
 	{ID: RulePathBackslash, Summary: "a path holds a backslash", Why: "It separates components on Windows and is an ordinary character elsewhere, so one text would be two paths.",
 		Example: `write "a\\b"`, Author: `Separate components with "/" on every system.`},

@@ -3,9 +3,9 @@
 //	var m manifest
 //	err := strictyaml.Parse(text, &m)
 //
-// It takes one plain document. Control characters, aliases, anchors, tags and directives are refused, and so is more text than a manifest has:
-// a few lines of aliases unfold to gigabytes in the parser, and a few kilobytes of brackets cost it minutes. It says nothing
-// about the values. The set of what is refused may grow.
+// It takes one plain document. Control characters, aliases, anchors, tags and directives are refused, and so is more text
+// than a manifest has: a few lines of aliases unfold to gigabytes in the parser, and a few kilobytes of brackets cost it
+// minutes. It says nothing about the values. The set of what is refused may grow.
 package strictyaml
 
 import (

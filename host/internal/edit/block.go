@@ -141,16 +141,14 @@ func sameLines(a, b string) bool {
 
 // append puts a new block behind everything.
 func (f *lined) append(id, body string) *Place {
-	p := &Place{Rest: digest(f.text)}
-	if f.text != "" {
-		if !strings.HasSuffix(f.text, "\n") {
-			p.Ends++
-		}
-		if p.Ends > 0 || !endsEmpty(f.text) {
-			p.Ends++
-		}
+	p := &Place{Rest: digest(f.text), Offset: int64(len(f.text))}
+	switch {
+	case f.text == "" || endsEmpty(f.text):
+	case strings.HasSuffix(f.text, "\n"):
+		p.Empty, f.text = true, f.text+f.end
+	default:
+		p.Empty, f.text = true, f.text+f.end+f.end
 	}
-	f.text += strings.Repeat(f.end, p.Ends)
 	f.text += f.marker.line(id, "start") + f.end + body + f.marker.line(id, "end") + f.end
 	return p
 }
@@ -171,19 +169,28 @@ func cutEnd(s string) (string, bool) {
 }
 
 // cut takes a block out, and the empty line that was put before it, unless that would join what stands before and behind.
-// The line end that the last line lacked goes too, if all that stands before is as it was. Without the place that it was
-// put to, an empty line is taken for the block's.
+// If nothing stands behind, and before it what stood there when it was put, that is what remains, to the byte. Without the
+// place that it was put to, an empty line is taken for the block's.
 func (f *lined) cut(b section, put *Place) *Place {
 	from, behind := f.text[:b.start], f.text[b.end:]
-	apart := behind == "" || strings.HasPrefix(behind, "\n") || strings.HasPrefix(behind, "\r\n")
-	if (put == nil || put.Ends > 0) && apart && endsEmpty(from) && from != f.end {
-		from, _ = cutEnd(from)
-		if bare, _ := cutEnd(from); behind == "" && put != nil && put.Ends == 2 && digest(bare) == put.Rest {
-			from = bare
+	bare, ended := from, true
+	for range 3 {
+		if ended && put != nil && behind == "" && digest(bare) == put.Rest {
+			return f.without(bare, b)
 		}
+		bare, ended = cutEnd(bare)
 	}
+	apart := behind == "" || strings.HasPrefix(behind, "\n") || strings.HasPrefix(behind, "\r\n")
+	if (put == nil || put.Empty) && apart && endsEmpty(from) && from != f.end {
+		from, _ = cutEnd(from)
+	}
+	return f.without(from, b)
+}
+
+// without takes a block out together with what stands between it and from.
+func (f *lined) without(from string, b section) *Place {
 	p := &Place{Cut: f.text[len(from):b.end], Offset: int64(len(from))}
-	f.text = from + behind
+	f.text = from + f.text[b.end:]
 	p.Rest = digest(f.text)
 	return p
 }

@@ -142,6 +142,7 @@ func TestBlockRevert(t *testing.T) {
 		"text behind":              {"a\n", "a\n" + whole + "more\n", "a\n\nmore\n", ""},
 		"paragraph behind":         {"a\n", "a\n" + whole + "\nmore\n", "a\n\nmore\n", ""},
 		"text behind, no line end": {"a", "a\n" + whole + "\nmore", "a\n\nmore", ""},
+		"empty line of the user's": {"a\n\n", "b\n\n" + start + "one\n" + end, "b\n\n", ""},
 		"empty line gone":          {"a\n", "a\n" + start + "one\n" + end, "a\n", ""},
 		"moved to the front":       {"a\n", start + "one\n" + end + "a\n", "a\n", ""},
 		"all else gone":            {"a\n", start + "one\n" + end, "", ""},

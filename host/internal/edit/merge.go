@@ -31,13 +31,14 @@ func Merge(old, new []Record) []Record {
 			delete(before, n.key()) // one value added twice goes once
 		}
 	}
-	settle(merged)
+	settle(merged, map[string]Slot{})
 	return merged
 }
 
-// settle gives each object that was made to the first record on whose way it lies. Records are reverted from the last to the
-// first, so all that was put into the object is gone by then.
-func settle(records []Record) {
+// settle gives each object that was made to the first record on whose way it lies, and what stood in brackets that held
+// nothing to the first record that put something between them; empty is what other records knew of that. Records are
+// reverted from the last to the first, so all else that was put there is gone by then.
+func settle(records []Record, empty map[string]Slot) {
 	first := ways(records)
 	for i := range records {
 		made := records[i].Made
@@ -49,6 +50,38 @@ func settle(records []Record) {
 			}
 			records[j] = records[j].inherit(m)
 		}
+	}
+	for i := range records {
+		records[i].slots(func(at string, s *Slot) *Slot {
+			if s.Alone {
+				empty[at] = *s
+				s = &Slot{Was: s.Tail, Lead: s.Lead, Tail: s.Tail}
+			}
+			return s
+		})
+	}
+	for i := range records {
+		records[i].slots(func(at string, s *Slot) *Slot {
+			if e, there := empty[at]; there {
+				delete(empty, at)
+				s = &Slot{Was: e.Was, Lead: e.Lead, Tail: s.Tail, Alone: true}
+			}
+			return s
+		})
+	}
+}
+
+// slots replaces each slot of what was added by what f makes of it. f gets the pointer of the object or array around it.
+func (r *Record) slots(f func(at string, s *Slot) *Slot) {
+	made := append([]Made(nil), r.Made...)
+	for i, m := range made {
+		if m.Slot != nil {
+			made[i].Slot = f(m.At[:strings.LastIndexByte(m.At, '/')], m.Slot)
+		}
+	}
+	r.Made = made
+	if r.Slot != nil && r.Kind != Remove {
+		r.Slot = f(r.At[:strings.LastIndexByte(r.At, '/')], r.Slot)
 	}
 }
 
@@ -195,7 +228,7 @@ func Drop(old []Record, next ...abi.Intent) (drop, keep []Record) {
 func Release(gone, others []Record) (revert, kept []Record) {
 	kept = append(kept, others...)
 	shared := byKey(kept)
-	first := ways(kept)
+	first, empty := ways(kept), map[string]Slot{}
 	for _, g := range gone {
 		if i, ok := shared[g.key()]; ok {
 			kept[i] = g.then(kept[i])
@@ -216,8 +249,31 @@ func Release(gone, others []Record) (revert, kept []Record) {
 			}
 			g.File = nil
 		}
+		if g.Kind == Add && g.Place != nil {
+			if i := behind(kept, g.Place.Offset); i >= 0 {
+				kept[i].Place = g.Place
+			}
+		}
+		g.slots(func(at string, s *Slot) *Slot {
+			if s.Alone {
+				empty[at] = *s
+			}
+			return s
+		})
 		revert = append(revert, g)
 	}
-	settle(kept)
+	settle(kept, empty)
 	return revert, kept
+}
+
+// behind returns the record of the added block that was put next behind an offset, -1 if there is none. That block will stand
+// where the one at the offset stood.
+func behind(records []Record, offset int64) int {
+	next := -1
+	for i, r := range records {
+		if r.Kind == Add && r.Place != nil && r.Place.Offset > offset && (next < 0 || r.Place.Offset < records[next].Place.Offset) {
+			next = i
+		}
+	}
+	return next
 }

@@ -169,7 +169,7 @@ func Conflicts(keys []Key) []Conflict {
 			add(outer, i)
 		}
 	}
-	arrays := map[string]int{} // the first edit that adds to each
+	arrays, objects := map[string]int{}, map[string]int{} // the first edit that adds to each, that leads through each
 	for i, k := range keys {
 		if at := k.array(); at != "" {
 			if _, there := arrays[at]; !there {
@@ -182,8 +182,16 @@ func Conflicts(keys []Key) []Conflict {
 			k.objects(func(at string) {
 				if a, there := arrays[at]; there {
 					add(a, i)
+					if _, there := objects[at]; !there {
+						objects[at] = i
+					}
 				}
 			})
+		}
+		for i, k := range keys {
+			if o, there := objects[k.array()]; there && arrays[k.array()] != i {
+				add(o, i)
+			}
 		}
 	}
 	slices.SortFunc(found, func(a, b Conflict) int {

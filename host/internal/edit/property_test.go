@@ -197,7 +197,7 @@ func (s *source) edits(file []byte) []abi.JSONEdit {
 func TestJSONProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 14))
 	done, changed := 0, 0
-	for range 20_000 {
+	for range 10_000 {
 		s := random(r, 300)
 		old := s.document()
 		result, err := checkJSON(t, old, true, s.edits(old))
@@ -209,7 +209,7 @@ func TestJSONProperties(t *testing.T) {
 		}
 	}
 	t.Logf("%d applied, %d changed something", done, changed)
-	if done < 5_000 || changed < 4_000 {
+	if done < 2_000 || changed < 2_000 {
 		t.Errorf("only %d applied, %d changed something: the generator has worn out", done, changed)
 	}
 	for range 1_000 {
@@ -307,7 +307,7 @@ func TestOwnersProperties(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs, %d back to the byte", done, exact)
-	if done < 1_000 {
+	if done < 1_000 || exact*100 < done*95 {
 		t.Errorf("only %d pairs: the generator has worn out", done)
 	}
 }

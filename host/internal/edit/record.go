@@ -61,13 +61,10 @@ type File struct {
 
 // Place is where a block was put or was.
 type Place struct {
-	// Rest is the digest of the file without the block.
-	Rest string `json:"rest"`
-	// Ends is how many line ends were put before an added block: the one that the last line lacked, and the empty line.
-	Ends int `json:"ends,omitempty"`
-	// Cut is what was taken out with a removed block, markers included, and Offset is where.
-	Cut    string `json:"cut,omitempty"`
-	Offset int64  `json:"offset,omitempty"`
+	Rest   string `json:"rest"`            // digest of the file without the block and without the empty line before it
+	Offset int64  `json:"offset"`          // where the block begins, or began, in the file that Rest is of
+	Empty  bool   `json:"empty,omitempty"` // an empty line was put before an added block
+	Cut    string `json:"cut,omitempty"`   // what was taken out with a removed block, markers included
 }
 
 // maxStored bounds stored records. The texts of one file's edits are in them at most twice, some bytes of layout for each.
@@ -146,7 +143,7 @@ func (r *Record) badBlock() string {
 		return "a block's place is missing, or one too many"
 	case r.File != nil && *r.File != File{Made: true}:
 		return "a block's file is not as one is made"
-	case r.Place != nil && (r.Place.Ends < 0 || r.Place.Ends > 2 || r.Place.Offset < 0 || len(r.Place.Cut) > MaxFile):
+	case r.Place != nil && (r.Place.Offset < 0 || r.Place.Offset > MaxFile || len(r.Place.Cut) > MaxFile):
 		return "a block's place is out of range"
 	}
 	for _, t := range []*string{r.Old, r.New} {

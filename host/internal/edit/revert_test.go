@@ -122,7 +122,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"block and value":      {`[{"kind": "same", "id": "x", "at": "/a"}]`, "about a block and about a value"},
 		"blocks and values":    {`[{"kind": "same", "id": "x"}, {"kind": "same", "at": "/a"}]`, "values and blocks of one file"},
 		"block's place":        {`[{"kind": "add", "id": "x", "new": ""}]`, "a block's place is missing"},
-		"block's range":        {`[{"kind": "add", "id": "x", "new": "", "place": {"rest": "", "ends": 3}}]`, "out of range"},
+		"block's range":        {`[{"kind": "add", "id": "x", "new": "", "place": {"rest": "", "offset": -1}}]`, "out of range"},
 		"block's text":         {`[{"kind": "add", "id": "x", "new": "# lola:x:end", "place": {"rest": ""}}]`, "holds a marker line"},
 		"block's file":         {`[{"kind": "same", "id": "x", "file": {"was": " "}}]`, "a block's file"},
 		"deep":                 {`[{"kind": "add", "at": "/a", "new": "` + strings.Repeat("[", 1000) + `"}]`, "not one JSON value"},

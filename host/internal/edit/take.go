@@ -129,5 +129,6 @@ func (d *document) restore(s spot, name string, slot *Slot, old string) {
 		b.tail, b.comma = []byte(slot.Was), slot.Comma
 		return
 	}
-	d.style.add(s, name, func(string, bool) []byte { return []byte(old) })
+	it, _ = d.style.add(s, name, func(string, bool) []byte { return []byte(old) })
+	it.head = []byte(slot.Head)
 }

@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"runtime"
 	"slices"
-	"time"
 
 	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/internal/edit"
 	"github.com/lola-ext/lola/host/root"
 )
 
@@ -47,6 +45,8 @@ type Target struct {
 	Digest    string          `json:"digest"`    // package digest of the module
 	Extension string          `json:"extension"` // version of the target
 	Files     map[string]File `json:"files"`     // by path
+	// Edits says what was changed in files that others share, by path, so that exactly that can be taken back.
+	Edits map[string][]edit.Record `json:"edits,omitempty"`
 }
 
 // File is one file as it was written.
@@ -94,6 +94,7 @@ func (in *Installed) Clone() *Installed {
 		for tn, t := range m.Targets {
 			u := *t
 			u.Files = maps.Clone(t.Files)
+			u.Edits = maps.Clone(t.Edits)
 			n.Targets[tn] = &u
 		}
 		c.Modules[name] = n
@@ -116,20 +117,10 @@ func (h *Home) Installed(r *root.Root) (*Installed, error) {
 	}
 	fresh := &Installed{Format: recordFormat, Root: r.Path(), Identity: id, Modules: map[string]*Module{}}
 	name := recordName(fresh)
-	f, err := h.root.Open(recordDir + "/" + name)
+	var in Installed
+	err = h.readJSON(recordDir, name, maxRecord, &in)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fresh, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the installed record of %q: %w", r.Path(), err)
-	}
-	defer f.Close()
-	dec := json.NewDecoder(io.LimitReader(f, maxRecord))
-	dec.DisallowUnknownFields()
-	var in Installed
-	err = dec.Decode(&in)
-	if err == nil && dec.Decode(&struct{}{}) != io.EOF {
-		err = errors.New("something follows it")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the installed record %q of %q: %w", name, r.Path(), err)
@@ -170,6 +161,11 @@ func (in *Installed) check() error {
 					return fmt.Errorf("module %q: file %q: mode %s has more than permission bits", name, path, f.Mode)
 				}
 			}
+			for path, records := range t.Edits {
+				if err := edit.Check(records); err != nil {
+					return fmt.Errorf("module %q: edits of %q: %w", name, path, err)
+				}
+			}
 		}
 	}
 	return nil
@@ -186,59 +182,16 @@ func (h *Home) Store(in *Installed) error {
 }
 
 func (h *Home) store(in *Installed) error {
-	d, _, err := h.root.Walk(recordDir, true)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	name := recordName(in)
 	if len(in.Modules) == 0 && len(in.Dirs) == 0 {
-		if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return d.Sync()
+		return h.remove(recordDir, recordName(in))
 	}
-	text, err := json.MarshalIndent(in, "", "\t")
-	if err != nil {
-		return err
-	}
-	fresh := name + ".new"
-	if err := d.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := d.Create(fresh, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err == nil {
-		err = f.Sync() // the bytes before the name: else a crash can leave an empty file under it
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = replace(d, fresh, name)
-	}
-	if err == nil {
-		err = d.Sync()
-	}
-	return err
+	return h.writeJSON(recordDir, recordName(in), in)
 }
 
-// replace renames over what is there. On Windows a file that somebody reads at that moment cannot be replaced on every
-// file system; readers of records are quick.
-func replace(d *root.Dir, fresh, name string) error {
-	for tries := 0; ; tries++ {
-		err := d.Rename(fresh, d, name)
-		if runtime.GOOS != "windows" || !errors.Is(err, fs.ErrPermission) || tries == 100 {
-			return err
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
+func recordName(in *Installed) string { return rootName(in.Root, in.Identity) }
 
-func recordName(in *Installed) string {
-	sum := sha256.Sum256([]byte(in.Root + "\x00" + in.Identity))
+// rootName is the file name for what is kept about a root.
+func rootName(path, identity string) string {
+	sum := sha256.Sum256([]byte(path + "\x00" + identity))
 	return hex.EncodeToString(sum[:16]) + ".json"
 }

@@ -1,0 +1,69 @@
+package module_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/module"
+)
+
+// TestRuns: what makes an assistant run something is found however it is written, and nothing else is.
+func TestRuns(t *testing.T) {
+	long := "---\n" + strings.Repeat("x: y\n", 20000) + "---\n"
+	for name, tt := range map[string]struct {
+		file, text string
+		want       string // in What; "" is no run
+	}{
+		"plain skill":           {"skills/a/SKILL.md", "---\nname: a\ndescription: hooks and allowed-tools\n---\nhooks: x\n", ""},
+		"empty frontmatter":     {"skills/a/SKILL.md", "---\n---\nhooks: x\n", ""},
+		"no frontmatter":        {"skills/a/SKILL.md", "# A\n\nallowed-tools: Bash\n", ""},
+		"allowed tools":         {"skills/a/SKILL.md", "---\nname: a\nallowed-tools: Bash(*)\n---\n", "without asking"},
+		"in a command":          {"commands/c.md", "---\nallowed-tools: [Bash]\n---\nGo.\n", "without asking"},
+		"in another file":       {"skills/a/ref/more.md", "---\nhooks: {}\n---\n", "hooks"},
+		"hooks":                 {"agents/a.md", "---\nhooks:\n  PreToolUse:\n  - command: x\n---\n", "hooks"},
+		"quoted and escaped":    {"agents/a.md", "---\n\"h\\u006foks\": x\n---\n", "hooks"},
+		"flow":                  {"agents/a.md", "---\n{hooks: x}\n---\n", "hooks"},
+		"upper case":            {"agents/a.md", "---\nAllowed-Tools: Bash\n---\n", "without asking"},
+		"byte order mark":       {"agents/a.md", "\xef\xbb\xbf---\nhooks: x\n---\n", "hooks"},
+		"empty lines before":    {"agents/a.md", "\n\n---\nhooks: x\n---\n", "hooks"},
+		"carriage returns":      {"agents/a.md", "---\r\nhooks: x\r\n---\r\n", "hooks"},
+		"without an end":        {"agents/a.md", "---\nhooks: x\n", "hooks"},
+		"merged":                {"agents/a.md", "---\n<<: {hooks: x}\nname: a\n---\n", "cannot be read"},
+		"malformed":             {"agents/a.md", "---\n: : [\n---\n", "cannot be read"},
+		"two of one name":       {"agents/a.md", "---\nname: a\nname: b\n---\n", "cannot be read"},
+		"too long":              {"agents/a.md", long, "too long"},
+		"servers":               {"mcps.json", `{"mcpServers": {}}`, "MCP servers"},
+		"servers in an agent":   {"agents/a.md", "---\nmcpServers:\n  x: {command: y}\n---\n", "MCP servers"},
+		"not Markdown":          {"skills/a/run.sh", "---\nhooks: x\n---\n", ""},
+		"another ending's case": {"skills/a/B.MD", "---\nhooks: x\n---\n", "hooks"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			at := filepath.Join(dir, filepath.FromSlash(tt.file))
+			if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at, []byte(tt.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			p, err := module.Load(dir, abi.DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			runs, err := p.Runs()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case tt.want == "" && len(runs) > 0:
+				t.Errorf("it is said to run %q", runs[0].What)
+			case tt.want != "" && (len(runs) != 1 || !strings.Contains(runs[0].What, tt.want) || runs[0].Path != tt.file):
+				t.Errorf("runs: %+v, want one with %q", runs, tt.want)
+			}
+		})
+	}
+}

@@ -72,7 +72,7 @@ func Proposals(c *Choices, ops []abi.Op) [][]abi.Intent {
 	g.names = 1 + c.Below(len(names))
 	g.depth = 1 + c.Below(5)
 	g.derive = c.Below(4) // of 8 paths, how many are made from earlier ones
-	for range pick(c, []int{3, 1, 2, 4, 5, 6, 8, 12, 20, 40}) {
+	for range pick(c, []int{3, 1, 2, 4, 5, 6, 8, 2, 3, 4, 5, 6, 3, 4, 12, 40}) {
 		if c.spent() {
 			break
 		}

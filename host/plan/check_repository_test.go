@@ -82,3 +82,44 @@ func TestRepositoryMayGo(t *testing.T) {
 		t.Errorf("%d steps, want 3", len(got))
 	}
 }
+
+// TestP19RepositoryByMoves: renames bring and take marks like writes, and what goes does not count.
+func TestP19RepositoryByMoves(t *testing.T) {
+	del := func(p string) abi.Intent { return abi.Delete{Path: p} }
+	mv := func(from, to string) abi.Intent { return abi.Rename{From: from, To: to} }
+	for _, tt := range []struct {
+		name  string
+		files string
+		in    []abi.Intent
+		bad   bool
+	}{
+		{"a mark comes by rename", "d/HEAD d/refs/x o/x", []abi.Intent{mv("o", "d/objects")}, true},
+		{"a file becomes HEAD", "d/objects/x d/refs/x h", []abi.Intent{mv("h", "d/HEAD")}, true},
+		{"two come", "d/refs/x h o/x", []abi.Intent{mv("h", "d/HEAD"), mv("o", "d/objects")}, true},
+		{"beside what is written", "d/refs/x h", []abi.Intent{mv("h", "d/HEAD"), write("d/objects/x", "")}, true},
+		{"a directory that holds a part moves", "t/HEAD t/refs/x d/", []abi.Intent{mv("t", "n"), write("d/objects/x", "")}, false},
+		{"a whole one moves", "t/HEAD t/refs/x t/objects/x", []abi.Intent{mv("t", "n")}, true},
+		{"a whole one deep down moves", "t/a/HEAD t/a/refs/x t/a/objects/x", []abi.Intent{mv("t", "n")}, true},
+		{"to the top", "HEAD refs/x o/x", []abi.Intent{mv("o", "objects")}, true},
+		{"by another case", "d/HEAD d/refs/x o/x", []abi.Intent{mv("o", "d/Objects")}, true},
+		{"a whole one goes", "t/HEAD t/refs/x t/objects/x", []abi.Intent{del("t")}, false},
+		{"one mark goes", "d/HEAD d/refs/x", []abi.Intent{del("d/refs"), write("d/objects/x", "")}, false},
+		{"one mark moves away", "d/HEAD d/refs/x", []abi.Intent{mv("d/HEAD", "n"), write("d/objects/x", "")}, false},
+		{"all goes and a part comes", "d/HEAD d/refs/x d/objects/x", []abi.Intent{del("d"), write("d/HEAD", ""), write("d/refs/x", "")}, false},
+		{"all goes and all comes", "d/HEAD d/refs/x d/objects/x", []abi.Intent{del("d"), write("d/HEAD", ""), write("d/refs/x", ""), write("d/objects/y", "")}, true},
+		{"only what lies in a mark goes", "d/HEAD d/refs/x", []abi.Intent{del("d/refs/x"), write("d/objects/x", "")}, true},
+		{"a mark of another spelling goes", "d/HEAD d/refs/x", []abi.Intent{del("d/Head"), write("d/objects/x", "")}, true},
+		{"an edit is a mark too", "d/refs/x d/objects/x", []abi.Intent{set("d/HEAD", "/x", nil)}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			files := map[string]string{}
+			for _, f := range strings.Fields(tt.files) {
+				files[f] = "old"
+			}
+			found := findings(t, openTree(t, files), limits(t, abi.Limits{}), installs(t, "x", tt.in...))
+			if hasRule(found, plan.RuleBareRepo) != tt.bad || !tt.bad && found != nil {
+				t.Errorf("found %v, want %q: %v", rulesOf(found), plan.RuleBareRepo, tt.bad)
+			}
+		})
+	}
+}

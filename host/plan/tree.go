@@ -51,15 +51,24 @@ func (j *judge) remove(s *sight, step Step) {
 	j.steps = append(j.steps, step)
 }
 
-// unchanged drops the removal of a directory that the same plans fill with what it holds already.
+// unchanged drops the removal of a directory that the same plans fill with what it holds already. Where they put back a part
+// of it, that part is not foreign: the same bytes are adopted.
 func (j *judge) unchanged() {
 	drop := map[int]bool{}
-	for _, r := range j.gone {
-		if r.step < 0 || r.other || len(r.same) == 0 || len(r.same) != len(r.leaves) {
+	for at, r := range j.gone {
+		if r.step < 0 || len(r.same) == 0 {
+			continue
+		}
+		if r.other || len(r.same) != len(r.leaves) {
+			back := map[string]bool{}
+			for _, i := range r.same {
+				back[j.steps[i].Path] = true
+			}
+			s := &j.steps[r.step]
+			s.Foreign = slices.DeleteFunc(s.Foreign, func(f Foreign) bool { return back[f.Path] })
 			continue
 		}
 		drop[r.step] = true
-		at := j.steps[r.step].Path
 		for _, i := range r.same {
 			s := &j.steps[i]
 			n := r.leaves[s.Path[len(at)+1:]]
@@ -135,8 +144,10 @@ var treeRules = []row[func(*judge, *entry) string]{
 	}},
 	{RuleTreePath, func(j *judge, e *entry) string {
 		for _, path := range e.paths[1:] {
-			if f := CheckPath(path, j.Limits); f != nil {
-				return f[0].Message
+			for _, f := range CheckPath(path, j.Limits) {
+				if f.Rule != RulePathVCS && f.Rule != RulePathStaging { // said already
+					return f.Message
+				}
 			}
 		}
 		return ""
@@ -164,6 +175,9 @@ func (j *judge) tree(t *touch, step *Step) bool {
 	}
 	j.entries -= len(nodes)
 	step.Tree = nodes
+	if len(nodes) == 0 {
+		step.Foreign = j.foreign(t.path, step.Before)
+	}
 	leaves := map[string]bool{}
 	for _, n := range leavesOf(nodes) {
 		leaves[n.Path] = true

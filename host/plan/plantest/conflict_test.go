@@ -13,6 +13,7 @@ import (
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/internal/edit"
 	"github.com/lola-ext/lola/host/plan"
 	"github.com/lola-ext/lola/host/plan/plantest"
 	"github.com/lola-ext/lola/host/root"
@@ -190,19 +191,18 @@ func disagree(t *testing.T, r *root.Root, k int, proposals [][]abi.Intent) (conf
 	return len(pairs) > 0, ""
 }
 
-// TestAcceptedPlansDoWhatTheySay compares, for plans of writes, deletes and renames in a root where each source exists, the
-// steps that Check returns with what the model makes of the tree; and Check accepts exactly what the model can do.
+// TestAcceptedPlansDoWhatTheySay compares, for plans of a target in a root where each source of a rename exists, the steps that
+// Check returns with what the model makes of the tree; and Check accepts exactly what the model can do.
 func TestAcceptedPlansDoWhatTheySay(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	accepted := 0
-	ops := []abi.Op{abi.OpWrite, abi.OpDelete, abi.OpRename}
 	for accepted < max(500, *plansToTry/40) {
-		proposals := plantest.Proposals(plantest.FromRand(rnd), ops)
+		proposals := plantest.Proposals(plantest.FromRand(rnd), plantest.TargetOps)
 		if len(plantest.Conflicts(proposals)) > 0 {
-			continue // there are no edits, so none that are shared
+			continue
 		}
 		before := plantest.Sources(proposals)
-		want, err := before.Apply(proposals, plantest.Effects{Module: plantest.ModuleFiles})
+		want, err := before.Apply(proposals, plantest.Effects{Module: plantest.ModuleFiles, Edit: oneEdit})
 		for _, intents := range proposals {
 			for _, in := range intents {
 				if in, ok := in.(abi.Write); ok && in.Expect.Absent {
@@ -224,6 +224,22 @@ func TestAcceptedPlansDoWhatTheySay(t *testing.T) {
 			t.Fatalf("%s\nin %v: the steps %+v make another tree:\n%s", describe(proposals), before, checked.Steps(), diff)
 		}
 	}
+}
+
+// oneEdit does one edit with the package that Check does all edits of a file with.
+func oneEdit(in abi.Intent, old []byte, exists bool) ([]byte, error) {
+	var res edit.Result
+	var err error
+	switch in := in.(type) {
+	case abi.EditJSON:
+		res, err = edit.JSON(old, exists, in.Edits)
+	case abi.EditBlock:
+		res, err = edit.Block(in.Path, old, exists, in)
+	}
+	if !exists && len(res.New) == 0 {
+		return nil, err
+	}
+	return res.New, err
 }
 
 // perform does steps as package plan defines them: what is removed, what moves, then the rest.

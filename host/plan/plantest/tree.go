@@ -45,7 +45,8 @@ func Files(files map[string]string) Tree {
 
 // Effects is what applying a plan needs besides the plan.
 type Effects struct {
-	// Edit returns what an edit, abi.EditJSON or abi.EditBlock, makes of a file. Nil: a plan with edits is an error.
+	// Edit returns what an edit, abi.EditJSON or abi.EditBlock, makes of a file; nil for one that is absent and stays so, as
+	// there is nothing to remove. Nil instead of a function: a plan with edits is an error.
 	Edit func(in abi.Intent, old []byte, exists bool) ([]byte, error)
 	// Module is the files of the module that writes name.
 	Module map[string]string
@@ -183,6 +184,9 @@ func (t Tree) edit(path string, in abi.Intent, e Effects) error {
 	data, err := e.Edit(in, bytes.Clone(old.Data), exists)
 	if err != nil {
 		return err
+	}
+	if !exists && data == nil {
+		return nil
 	}
 	mode := abi.Mode(0o644)
 	if exists {

@@ -111,11 +111,22 @@ type row[F any] struct {
 	broken F
 }
 
+// maxMessage bounds a finding's message, in bytes: four paths are in it at most, and what else a plan says can be any length.
+const maxMessage = 4 << 10
+
 // finding completes a finding by the rule.
 func (r row[F]) finding(f Finding) Finding {
-	f.Rule = r.id
+	f.Rule, f.Message = r.id, cut(f.Message, maxMessage)
 	f.Fix = cmp.Or(f.Fix, ruleByID[r.id].Fix)
 	return f
+}
+
+// cut shortens a text to at most n bytes and a mark.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // find keeps a finding about a proposal.

@@ -15,12 +15,17 @@ func BenchmarkCheck(b *testing.B) {
 	shapes := []struct {
 		name string
 		path func(i int) string
+		make func(path string, i int) abi.Intent // nil: a write
 	}{
-		{"apart", func(i int) string { return fmt.Sprintf("d%d/e%d/f%d.md", i%10, i%100, i) }},
-		{"one path", func(int) string { return "a/b/c" }},
-		{"a chain", func(i int) string { return strings.Repeat("a/", i%32) + "a" }},
-		{"one folded path", func(i int) string { return strings.Map(upperBits(i), "abcdefghijklmnop") }},
-		{"markers", func(i int) string { return fmt.Sprintf("d%d/HEAD", i) }},
+		{"apart", func(i int) string { return fmt.Sprintf("d%d/e%d/f%d.md", i%10, i%100, i) }, nil},
+		{"one path", func(int) string { return "a/b/c" }, nil},
+		{"a chain", func(i int) string { return strings.Repeat("a/", i%32) + "a" }, nil},
+		{"one folded path", func(i int) string { return strings.Map(upperBits(i), "abcdefghijklmnop") }, nil},
+		{"markers", func(i int) string { return fmt.Sprintf("d%d/HEAD", i) }, nil},
+		{"deletes", func(i int) string { return fmt.Sprintf("d%d/f%d", i%100, i) }, func(p string, _ int) abi.Intent { return abi.Delete{Path: p} }},
+		{"values of one file", func(int) string { return "f.json" }, func(p string, i int) abi.Intent { return set(p, fmt.Sprintf("/servers/s%d", i), "x") }},
+		{"values that overlap", func(int) string { return "f.json" }, func(p string, i int) abi.Intent { return set(p, strings.Repeat("/a", i%100+1), "x") }},
+		{"edits of many files", func(i int) string { return fmt.Sprintf("d%d/f%d.json", i%100, i) }, func(p string, _ int) abi.Intent { return set(p, "/x", "y") }},
 	}
 	for _, s := range shapes {
 		for _, n := range []int{1 << 10, 1 << 13, 1 << 16} {
@@ -32,7 +37,9 @@ func BenchmarkCheck(b *testing.B) {
 				}
 				in := make([]abi.Intent, n)
 				for i := range in {
-					in[i] = write(s.path(i), "")
+					if in[i] = write(s.path(i), ""); s.make != nil {
+						in[i] = s.make(s.path(i), i)
+					}
 				}
 				p := installs(b, "x", in...)
 				b.ReportAllocs()

@@ -302,3 +302,27 @@ func TestRefusedErrorNames(t *testing.T) {
 		t.Error("a refusal without findings says nothing")
 	}
 }
+
+// TestLongTextsInMessages: what a plan says at length is not said again at length, however many findings it stands in.
+func TestLongTextsInMessages(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	r := openTree(t, map[string]string{"j": "{}"})
+	var same []abi.Intent
+	for range 3 {
+		same = append(same, set("j", "/"+long, int64(1)))
+	}
+	for name, p := range map[string]plan.Proposal{
+		"a pointer": installs(t, "x", same...), "a URL": gets(t, abi.Fetch{URL: long, Method: "GET", Dest: "d/a"}), "a ref": gets(t, abi.Clone{Repo: "https://example.com/r", Ref: "-" + long, Dest: "d/a"}),
+		"a module file": installs(t, "x", abi.Write{Path: "a", Module: long}), "a bad pointer": installs(t, "x", set("j", long, nil)), "a path": installs(t, "x", write(long, "")),
+	} {
+		found := findings(t, r, limits(t, abi.Limits{}), p)
+		if len(found) == 0 {
+			t.Errorf("%s: nothing found", name)
+		}
+		for _, f := range found {
+			if len(f.Message) > 5000 {
+				t.Errorf("%s: the message of %q has %d bytes", name, f.Rule, len(f.Message))
+			}
+		}
+	}
+}

@@ -87,7 +87,7 @@ func (j *judge) meet(a, b *touch) bool {
 		}
 		return false
 	case excepted(a, b):
-		if a.path == b.path && !b.arrives {
+		if a.path == b.path {
 			a.rewritten = a.rewritten || rewrites(b)
 			b.rewritten = b.rewritten || rewrites(a)
 		}

@@ -55,10 +55,13 @@ func (j *judge) overlaps(t *touch) {
 	}
 }
 
+// maxPointerShown bounds what a message says of a pointer, in bytes: one can stand in as many messages as there are edits.
+const maxPointerShown = 200
+
 // String names the part that the edit is about.
 func (e *edited) String() string {
 	if in, ok := e.in.(abi.EditJSON); ok {
-		return fmt.Sprintf("the value at %q", in.Edits[e.at].At)
+		return fmt.Sprintf("the value at %q", cut(in.Edits[e.at].At, maxPointerShown))
 	}
 	return fmt.Sprintf("the block %q", e.in.(abi.EditBlock).ID)
 }

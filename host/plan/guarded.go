@@ -11,10 +11,7 @@ import (
 // guardedPaths finds paths that other programs obey without being asked and that the grant does not name literally.
 func guardedPaths(s *said) []Finding {
 	var found []Finding
-	for _, path := range s.paths {
-		if len(path) > abi.HardLimits().Path || s.grant.MayWrite(path) {
-			continue
-		}
+	for _, path := range s.denied {
 		if g, ok := s.grant.Guarded(path); ok {
 			found = append(found, guarded(g, path))
 		}

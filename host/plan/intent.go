@@ -17,6 +17,7 @@ type said struct {
 	grant   grant.Set
 	right   abi.Right
 	paths   []string    // the paths of the root that it names
+	denied  []string    // those of them that the grant does not cover
 	content abi.Content // of a write; nil if there is none
 	keys    []edit.Key  // of an edit
 	keysErr error
@@ -122,6 +123,12 @@ func (j *judge) intent(i, n int, s said) {
 		}
 	}
 	s.keys, s.keysErr = edit.Keys(s.in)
+	for _, path := range s.paths {
+		// A longer one is refused already, and would be quoted whole.
+		if len(path) <= j.Limits.Path && !s.grant.MayWrite(path) {
+			s.denied = append(s.denied, path)
+		}
+	}
 	before := len(j.found)
 	for _, r := range intentRules {
 		for _, f := range r.broken(&s) {
@@ -202,26 +209,16 @@ const maxGrantShown = 200
 
 func ungrantedPaths(s *said) []Finding {
 	var found []Finding
-	for _, path := range s.paths {
-		if len(path) > abi.HardLimits().Path || s.grant.MayWrite(path) { // a longer one is refused already, and would be quoted whole
-			continue
+	for _, path := range s.denied {
+		if _, guarded := s.grant.Guarded(path); !guarded { // else it is another rule's
+			found = append(found, notGranted(s.grant, path))
 		}
-		if _, guarded := s.grant.Guarded(path); guarded {
-			continue // another rule's
-		}
-		found = append(found, notGranted(s.grant, path))
 	}
 	return found
 }
 
-// granted is the grant in words, cut.
-func granted(g grant.Set) string {
-	words := g.String()
-	if len(words) > maxGrantShown {
-		words = strings.ToValidUTF8(words[:maxGrantShown], "") + "…"
-	}
-	return words
-}
+// granted is the grant in words.
+func granted(g grant.Set) string { return cut(g.String(), maxGrantShown) }
 
 func notGranted(g grant.Set, path string) Finding {
 	return Finding{

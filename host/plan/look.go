@@ -189,9 +189,12 @@ func (j *judge) step(s *sight) {
 		}
 	case abi.Fetch:
 		step.Action, step.Remote = Fetch, &Remote{URL: in.URL, Intent: in}
-		step.Foreign = j.foreign(s.path, s.Before)
+		if s.covered() {
+			step.Before = Before{}
+		}
+		step.Foreign = j.foreign(s.path, step.Before)
 	case abi.Clone:
-		step.Action, step.Remote = Clone, &Remote{URL: in.Repo, Ref: in.Ref, Intent: in}
+		step.Action, step.Remote, step.Before = Clone, &Remote{URL: in.Repo, Ref: in.Ref, Intent: in}, Before{}
 	case abi.Write:
 		step.Mode, step.Content = in.Mode, s.content
 		j.put(s, step, s.digest)
@@ -199,9 +202,6 @@ func (j *judge) step(s *sight) {
 	default:
 		j.putEdited(s, step)
 		return
-	}
-	if s.covered() {
-		step.Before = Before{}
 	}
 	j.steps = append(j.steps, step)
 }

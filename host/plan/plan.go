@@ -127,8 +127,8 @@ const (
 
 // Step is one judged effect. A write of what is there already is a step too ([Keep]), so that its path has an owner.
 //
-// Steps are done in the order of [Action]s Remove, Move, then the others; a path can have one of Remove with Dir and one of
-// Create.
+// Steps are done in the order of [Action]s Remove, Move, then the others; a path can have a Remove and, behind it, a step that
+// puts something else there.
 type Step struct {
 	Action  Action
 	Path    string

@@ -3,6 +3,8 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -35,8 +37,8 @@ func bareRepositories(j *judge) []Finding {
 		}
 	}
 	var found []Finding
-	for dir, n := range c.first {
-		have := c.planned[Fold(dir)]
+	for _, dir := range slices.Sorted(maps.Keys(c.first)) {
+		n, have := c.first[dir], c.planned[Fold(dir)]
 		for _, name := range [...]string{"HEAD", "objects", "refs", "commondir"} {
 			if bit := gitMarks[Fold(name)]; have&bit == 0 && !under(taken, dir+name) {
 				if info, err := j.view.stat(dir + name); err == nil && info.Exists {

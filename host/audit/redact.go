@@ -15,7 +15,7 @@ func RedactURL(s string) string {
 	if s == "" || s == unreadable {
 		return s
 	}
-	if u, err := url.Parse(s); err == nil && u.Host != "" && u.Opaque == "" && !strings.ContainsAny(s, "\\\r\n\t ") {
+	if u, err := url.Parse(s); err == nil && u.Scheme != "" && u.Hostname() != "" && u.Opaque == "" && !strings.ContainsAny(s, "\\\r\n\t ") {
 		return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 	}
 	// The form of scp, as git takes it. Nothing in it may be a query, and "data:..." is none.

@@ -23,8 +23,9 @@ const (
 	hashSuffix = len(hashKey) + 2*sha256.Size + len(`"}`)
 )
 
-// prepare returns rec as it will stand in a line: texts bounded, URLs redacted, long lists summed up. It does not change what
-// rec points to. size is the length of its line at most. Its errors are mistakes of the caller, and a *[abi.LimitError] for what is too large even so.
+// prepare returns rec as it will stand in a line: texts bounded, URLs redacted, long lists summed up; size is the length of
+// that line at most. It does not change what rec points to. Its errors are mistakes of the caller, and a *[abi.LimitError]
+// for what is too large even so.
 func prepare(rec Record) (out Record, size int, err error) {
 	for _, t := range []struct{ field, text string }{
 		{"event", string(rec.Event)}, {"transaction", rec.Transaction}, {"of", rec.Of}, {"action", rec.Action},

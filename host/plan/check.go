@@ -77,6 +77,7 @@ type judge struct {
 	gone      map[string]*removal // what deletes take away, by path as spelled: another spelling may be another file
 	cleared   map[string]bool     // directories that are known not to be protected
 	entries   int                 // how many more entries of removed and moved directories may be read
+	edited    int64               // bytes of edited files so far
 	steps     []Step
 	found     []Finding
 	full      bool // there were more than MaxFindings

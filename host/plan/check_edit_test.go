@@ -141,6 +141,13 @@ func TestEditsAreBounded(t *testing.T) {
 			t.Errorf("a bound of %d: found %+v", limit, found)
 		}
 	}
+	for limit, ok := range map[int64]bool{100: false, 500: true} { // of all together, what a plan may have
+		r := openTree(t, nil)
+		in := []abi.Intent{set("a", "/x", strings.Repeat("x", 80)), set("b", "/x", strings.Repeat("x", 80))}
+		if found := findings(t, r, limits(t, abi.Limits{Plan: limit}), installs(t, "x", in...)); (found == nil) != ok || !ok && !hasRule(found, plan.RuleEditFile) {
+			t.Errorf("a plan of %d bytes: found %+v", limit, found)
+		}
+	}
 	var blocks []abi.Intent
 	for i := range 65 {
 		blocks = append(blocks, abi.EditBlock{Path: "t.md", ID: fmt.Sprint(i), Text: ptr("x\n")})

@@ -326,3 +326,73 @@ func TestLongTextsInMessages(t *testing.T) {
 		}
 	}
 }
+
+// nearMisses has, for every rule, what comes close to breaking it and does not: the intents of one plan, and the tree.
+var nearMisses = map[string]struct {
+	files  map[string]string
+	limits abi.Limits
+	in     []abi.Intent
+	source bool
+}{
+	plan.RulePathEmpty:        {in: []abi.Intent{write("a", "")}},
+	plan.RulePathLength:       {in: []abi.Intent{write(strings.Repeat(strings.Repeat("x", 200)+"/", 5)+"x", "")}},
+	plan.RulePathDepth:        {in: []abi.Intent{write(strings.Repeat("a/", 31)+"x", "")}},
+	plan.RulePathUTF8:         {in: []abi.Intent{write("\u00e4", "")}},
+	plan.RulePathControl:      {in: []abi.Intent{write("a b", "")}},
+	plan.RulePathInvisible:    {in: []abi.Intent{write("a\u05d0b", "")}},
+	plan.RulePathBackslash:    {in: []abi.Intent{write("a/b", "")}},
+	plan.RulePathColon:        {in: []abi.Intent{write("a;b", "")}},
+	plan.RulePathAbsolute:     {in: []abi.Intent{write("a/b", "")}},
+	plan.RulePathDot:          {in: []abi.Intent{write("a/...b/.c", "")}},
+	plan.RulePathComponent:    {in: []abi.Intent{write(strings.Repeat("x", 255), "")}},
+	plan.RulePathTrailing:     {in: []abi.Intent{write(".a b", "")}},
+	plan.RulePathDevice:       {in: []abi.Intent{write("null.txt", "")}},
+	plan.RulePathShortName:    {in: []abi.Intent{write("CLAUDE~", "")}},
+	plan.RulePathVCS:          {in: []abi.Intent{write(".gitkeep", "")}},
+	plan.RulePathStaging:      {in: []abi.Intent{write(".lola-stages", "")}},
+	plan.RuleMode:             {in: []abi.Intent{abi.Write{Path: "a", Mode: 0o777, Content: abi.Bytes("")}}},
+	plan.RuleOpNotAllowed:     {in: []abi.Intent{fetch("https://example.com/")}, source: true},
+	plan.RuleOpUnknown:        {in: []abi.Intent{write("a", "")}},
+	plan.RuleResult:           {},
+	plan.RuleDestination:      {in: []abi.Intent{write("d/a", "")}, source: true},
+	plan.RuleNotGranted:       {in: []abi.Intent{write("a", "")}},
+	plan.RuleGuarded:          {in: []abi.Intent{write("mcp.json", "")}},
+	plan.RuleReplaceLink:      {in: []abi.Intent{abi.Write{Path: "a", Content: abi.Bytes(""), ReplaceSymlink: true}}},
+	plan.RuleURL:              {in: []abi.Intent{fetch("https://example.com/--x")}, source: true},
+	plan.RuleRef:              {in: []abi.Intent{clone("https://example.com/r", "a-b")}, source: true},
+	plan.RuleRemoteNotGranted: {in: []abi.Intent{clone("https://example.com/r", "a")}, source: true},
+	plan.RuleModuleFile:       {in: []abi.Intent{write("a", "")}},
+	plan.RuleEditForm:         {in: []abi.Intent{set("a", "/x~0/y~1", int64(1))}},
+	plan.RuleSamePath:         {in: []abi.Intent{write("a", ""), write("\u00e1", "")}},
+	plan.RuleNestedPath:       {in: []abi.Intent{write("a", ""), write("a-b", ""), write("ab/c", "")}},
+	plan.RuleEditOverlap:      {in: []abi.Intent{set("a", "/x", int64(1)), set("a", "/xy", int64(1))}},
+	plan.RuleUnreadable:       {files: map[string]string{"a": "x"}, in: []abi.Intent{write("a", "")}},
+	plan.RuleProtected:        {files: map[string]string{"a/state/x": ""}, in: []abi.Intent{abi.Delete{Path: "a"}}},
+	plan.RuleLink:             {files: map[string]string{"link/": ""}, in: []abi.Intent{write("link/x", "")}},
+	plan.RuleInTheWay:         {files: map[string]string{"a/": ""}, in: []abi.Intent{write("a/b", "")}},
+	plan.RuleExpect:           {in: []abi.Intent{abi.Write{Path: "a", Content: abi.Bytes(""), Expect: abi.Expect{Absent: true}}}},
+	plan.RuleRenameSource:     {files: map[string]string{"a": ""}, in: []abi.Intent{abi.Rename{From: "a", To: "b"}}},
+	plan.RuleRenameTarget:     {files: map[string]string{"a": "", "b": ""}, in: []abi.Intent{abi.Rename{From: "a", To: "b"}, abi.Delete{Path: "b"}}},
+	plan.RuleEditFile:         {files: map[string]string{"a": "{} // all there is"}, in: []abi.Intent{set("a", "/x", int64(1))}},
+	plan.RuleTreePath:         {files: map[string]string{"a/x": ""}, limits: abi.Limits{Components: 3}, in: []abi.Intent{abi.Rename{From: "a", To: "b/c"}}},
+	plan.RuleTreeSize:         {files: map[string]string{"a/x": "", "a/y": ""}, limits: abi.Limits{NewEntries: 2}, in: []abi.Intent{abi.Delete{Path: "a"}}},
+	plan.RuleBareRepo:         {files: map[string]string{"d/objects/x": ""}, in: []abi.Intent{write("d/HEAD", "")}},
+	plan.RuleNewEntries:       {limits: abi.Limits{NewEntries: 3}, in: []abi.Intent{write("a/b/c", "")}},
+}
+
+// TestNoRuleIsTooWide: for every rule, what comes close to breaking it is accepted.
+func TestNoRuleIsTooWide(t *testing.T) {
+	for _, r := range plan.Rules {
+		miss, ok := nearMisses[r.ID]
+		if !ok && !slices.Contains(noRefusals, r.ID) {
+			t.Errorf("rule %q has no plan that comes close", r.ID)
+		}
+		p := installs(t, "x", miss.in...)
+		if miss.source {
+			p = gets(t, miss.in...)
+		}
+		if found := findings(t, openTree(t, miss.files), limits(t, miss.limits), p); found != nil {
+			t.Errorf("close to %q: found %+v", r.ID, found)
+		}
+	}
+}

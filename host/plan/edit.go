@@ -73,8 +73,12 @@ func (j *judge) edit(t *touch, old []byte, exists bool) (edit.Result, []Edited, 
 	if err != nil {
 		return edit.Result{}, nil, err
 	}
-	if n := int64(len(result.New)); n > j.Limits.Content {
+	n := int64(len(result.New))
+	if n > j.Limits.Content {
 		return edit.Result{}, nil, &abi.LimitError{Limit: "content", Bound: j.Limits.Content, Got: n}
+	}
+	if j.edited += n; j.edited > j.Limits.Plan { // they are kept in memory, as a plan's contents are not
+		return edit.Result{}, nil, &abi.LimitError{Limit: "edited files in all", Bound: j.Limits.Plan, Got: j.edited}
 	}
 	var did []Edited
 	for p := range j.proposals {

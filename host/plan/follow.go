@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/root"
 )
 
@@ -72,32 +71,4 @@ func (j *judge) follow(p string) string {
 		at = at[:i]
 	}
 	return p
-}
-
-// followed returns the intent with each of its paths followed.
-func (j *judge) followed(in abi.Intent) abi.Intent {
-	switch in := in.(type) {
-	case abi.Write:
-		in.Path = j.follow(in.Path)
-		return in
-	case abi.EditJSON:
-		in.Path = j.follow(in.Path)
-		return in
-	case abi.EditBlock:
-		in.Path = j.follow(in.Path)
-		return in
-	case abi.Delete:
-		in.Path = j.follow(in.Path)
-		return in
-	case abi.Rename:
-		in.From, in.To = j.follow(in.From), j.follow(in.To)
-		return in
-	case abi.Fetch:
-		in.Dest = j.follow(in.Dest)
-		return in
-	case abi.Clone:
-		in.Dest = j.follow(in.Dest)
-		return in
-	}
-	return in
 }

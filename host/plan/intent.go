@@ -89,7 +89,7 @@ func (j *judge) proposal(i int) {
 		if j.full {
 			return
 		}
-		j.intent(i, n, said{Proposal: p, in: j.followed(in), grant: g, right: right})
+		j.intent(i, n, said{Proposal: p, in: repathed(in, j.follow), grant: g, right: right})
 	}
 }
 
@@ -162,23 +162,40 @@ func key(path string) string { return strings.ReplaceAll(Fold(path), "/", "\x00"
 
 // paths returns the paths of the root that an intent names; nil for an intent that this host does not know.
 func paths(in abi.Intent) []string {
+	var all []string
+	repathed(in, func(p string) string {
+		all = append(all, p)
+		return p
+	})
+	return all
+}
+
+// repathed returns the intent with each path of the root that it names replaced, in order.
+func repathed(in abi.Intent, by func(string) string) abi.Intent {
 	switch in := in.(type) {
 	case abi.Write:
-		return []string{in.Path}
+		in.Path = by(in.Path)
+		return in
 	case abi.EditJSON:
-		return []string{in.Path}
+		in.Path = by(in.Path)
+		return in
 	case abi.EditBlock:
-		return []string{in.Path}
+		in.Path = by(in.Path)
+		return in
 	case abi.Delete:
-		return []string{in.Path}
+		in.Path = by(in.Path)
+		return in
 	case abi.Rename:
-		return []string{in.From, in.To}
+		in.From, in.To = by(in.From), by(in.To)
+		return in
 	case abi.Fetch:
-		return []string{in.Dest}
+		in.Dest = by(in.Dest)
+		return in
 	case abi.Clone:
-		return []string{in.Dest}
+		in.Dest = by(in.Dest)
+		return in
 	}
-	return nil
+	return in
 }
 
 func first(paths []string) string {

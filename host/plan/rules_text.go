@@ -125,7 +125,7 @@ var Rules = []Rule{
 	{ID: RuleRenameTarget, Summary: "something lies where a rename would arrive, and no delete of the plan takes it away",
 		Why:     "Renaming over a file loses it without a word.",
 		Example: `rename "a" to "b" where b is`, Author: "Delete the target in the same plan.", Fix: "move it away"},
-	{ID: RuleEditFile, Summary: "the file cannot be edited as asked",
+	{ID: RuleEditFile, Summary: "the file cannot be edited as asked, or is too large for it",
 		Why:     "A file that does not parse, a name that stands twice, a block without an end: each could only be changed by guessing, and a guess loses what is there.",
 		Example: `edit ".mcp.json" that lacks its last brace`, Author: "Edit only files of the format.", Fix: "mend the file"},
 	{ID: RuleTreePath, Summary: "a renamed directory brings a file to a path that no plan may name", Why: "What may not be written may not arrive by a rename either.",

@@ -50,7 +50,7 @@ type Options struct {
 
 // Done says what was changed.
 type Done struct {
-	ID     string   // of the change; empty: nothing was moved
+	ID     string   // of the change; empty: nothing was moved, and nothing was to be pruned
 	Made   []string // directories that were made, outermost first
 	Pruned []string // directories that were removed, or were gone already
 	// Undo says whether the change can be undone: what it replaced was not too large to keep.
@@ -156,7 +156,7 @@ func (t *transaction) run(ctx context.Context) (Done, error) {
 			t.book.close()
 		}
 	}()
-	if len(t.c.Moves) == 0 { // only what is recorded changes, and directories that are empty
+	if len(t.c.Moves) == 0 && len(t.c.Prune) == 0 { // only what is recorded changes
 		if err := t.compareKept(); err != nil {
 			return Done{}, err
 		}
@@ -203,6 +203,9 @@ func journaling(err error) error {
 
 // make stages, compares and moves.
 func (t *transaction) make(ctx context.Context) error {
+	if len(t.c.Moves) == 0 {
+		return t.compareKept()
+	}
 	if err := t.stage(ctx); err != nil {
 		return err
 	}
@@ -240,6 +243,9 @@ func (t *transaction) drop(cause error, left []error) error {
 		}
 		return err
 	}
+	if err := t.unready(); err != nil {
+		return errors.Join(cause, err)
+	}
 	if err := t.discard(); err != nil {
 		return errors.Join(cause, err) // the journal stays, and the next command tries again
 	}
@@ -247,6 +253,28 @@ func (t *transaction) drop(cause error, left []error) error {
 		return errors.Join(cause, fmt.Errorf("removing the journal: %w", err))
 	}
 	return cause
+}
+
+// unready says in the staging directory that nothing is moved any more: what is missing there from now on was discarded,
+// and is not in its place.
+func (t *transaction) unready() error {
+	d, err := t.root.Top().OpenDir(t.c.Staging)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		defer d.Close()
+		if err = d.Remove(readyName); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	if err == nil {
+		err = d.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("preparing to remove the staging directory %q: %w", path.Join(t.root.Path(), t.c.Staging), err)
+	}
+	return nil
 }
 
 // finish does what is left after the commit. It can be done again from the start.

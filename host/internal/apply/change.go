@@ -40,7 +40,7 @@ const (
 	kindRemove kind = "remove" // what lies at Path goes into staging
 	kindSwap   kind = "swap"   // what is staged and what lies at Path change places
 	kindMkdir  kind = "mkdir"  // a directory is made at Path, for a rename to go into
-	kindRmdir  kind = "rmdir"  // an empty directory goes, to make place for what was there before it
+	kindRmdir  kind = "rmdir"  // a directory that is empty by then goes into staging, to make place for what was there before it
 	kindRename kind = "rename" // what lies at Path goes to To
 	kindPut    kind = "put"    // what is staged goes to Path, where nothing is
 )

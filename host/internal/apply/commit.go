@@ -20,7 +20,11 @@ func (t *transaction) commit() error {
 	if t.syncAll {
 		return t.root.SyncAll()
 	}
+	gone := t.went()
 	for dir := range t.touched {
+		if gone[dir] {
+			continue
+		}
 		d, _, err := t.root.Walk(dir, false)
 		if err != nil {
 			return notAsChecked(dir, err)
@@ -34,6 +38,17 @@ func (t *transaction) commit() error {
 	return t.barrier(t.fresh, t.old)
 }
 
+// went returns the directories that go with the moves themselves, after what was done in them.
+func (t *transaction) went() map[string]bool {
+	gone := map[string]bool{}
+	for i := range t.c.Moves {
+		if m := &t.c.Moves[i]; m.Kind == kindRmdir {
+			gone[m.Path] = true
+		}
+	}
+	return gone
+}
+
 // move makes one move. What was moved is then looked at: a swap by somebody else between the comparison and the move shows
 // here, and everything is taken back.
 func (t *transaction) move(i int) error {
@@ -43,7 +58,7 @@ func (t *transaction) move(i int) error {
 		return err
 	}
 	switch m.Kind {
-	case kindRemove:
+	case kindRemove, kindRmdir:
 		if err := d.RenameNew(name, t.old, slot); err != nil {
 			return moving(m.Path, "aside", err)
 		}
@@ -65,11 +80,6 @@ func (t *transaction) move(i int) error {
 			return moving(m.Path, "into place", err)
 		}
 		return t.landed(m.Path, d, name, func() error { return d.Rmdir(name) })
-	case kindRmdir:
-		if err := d.Rmdir(name); err != nil {
-			return &StaleError{Path: m.Path, Why: err.Error()}
-		}
-		return nil
 	case kindRename:
 		to, newName, err := t.other(m.To)
 		if err != nil {

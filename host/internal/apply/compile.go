@@ -136,7 +136,7 @@ func (b *builder) isMissing(dir string) (bool, error) {
 	if err != nil {
 		return false, notAsChecked(dir, err)
 	}
-	m := !info.Exists || b.gone[dir]
+	m := !info.Exists || b.goes(dir)
 	if up, _ := root.Split(dir); !m {
 		if m, err = b.isMissing(up); err != nil {
 			return false, err
@@ -144,6 +144,16 @@ func (b *builder) isMissing(dir string) (bool, error) {
 	}
 	b.missing[dir] = m
 	return m, nil
+}
+
+// goes reports whether a path goes with a removal, its own or one above it.
+func (b *builder) goes(path string) bool {
+	for ; path != ""; path, _ = root.Split(path) {
+		if b.gone[path] {
+			return true
+		}
+	}
+	return false
 }
 
 // mkdirs makes the directories that are missing for a rename.

@@ -108,6 +108,7 @@ func (b *book) begin(r *root.Root, c *change) (err error) {
 	if len(line) > maxJournal {
 		return &abi.LimitError{Limit: "journal", Bound: maxJournal, Got: int64(len(line))}
 	}
+	b.dropTorn()
 	name := c.ID + stateJournal
 	f, err := b.dir.Create(name, 0o600)
 	if err != nil {
@@ -118,7 +119,7 @@ func (b *book) begin(r *root.Root, c *change) (err error) {
 			err = cerr
 		}
 		if err != nil {
-			_ = b.dir.Remove(name) // a torn one is nothing; the next command drops it
+			_ = b.dir.Remove(name) // a torn one is nothing; the next change drops it
 		}
 	}()
 	sum := sha256.Sum256(line)
@@ -141,6 +142,21 @@ func (b *book) begin(r *root.Root, c *change) (err error) {
 		return err
 	}
 	return b.dir.Sync()
+}
+
+// dropTorn removes journals that break off. They stand for nothing, so what cannot be removed now is removed another time.
+func (b *book) dropTorn() {
+	ids, err := b.ids(stateJournal)
+	if err != nil {
+		return
+	}
+	for _, id := range ids {
+		_, p, err := b.read(id, stateJournal)
+		p.close()
+		if errors.Is(err, errTorn) {
+			_ = b.dir.Remove(id + stateJournal)
+		}
+	}
 }
 
 // compareNode holds what lies at a path to what was checked there, and copies the contents that are kept.

@@ -22,8 +22,14 @@ func (t *transaction) rollback() (left []error) {
 	if !ready.Exists {
 		return nil // nothing was moved
 	}
+	covers := map[string]int{}
+	for i := range t.c.Moves {
+		if m := &t.c.Moves[i]; m.Kind == kindRemove || m.Kind == kindRmdir || m.Kind == kindRename {
+			covers[m.Path] = i
+		}
+	}
 	for i := len(t.c.Moves) - 1; i >= 0; i-- {
-		if err := t.back(i); err != nil {
+		if err := t.back(i, covers); err != nil {
 			left = append(left, err)
 		}
 	}
@@ -54,7 +60,8 @@ func (t *transaction) syncBack() error {
 	return nil
 }
 
-func (t *transaction) back(i int) error {
+// back takes one move back. covers are the moves that take something away, by path.
+func (t *transaction) back(i int, covers map[string]int) error {
 	m, slot := &t.c.Moves[i], strconv.Itoa(i)
 	staged, err := t.exists(t.at(newDirName, slot))
 	if err != nil {
@@ -69,12 +76,16 @@ func (t *transaction) back(i int) error {
 		if staged {
 			return nil
 		}
+		if covered, err := t.covered(m.Path, covers); covered || err != nil {
+			return err
+		}
 		return t.takeOut(m.Path, slot, m.After)
 	case kindMkdir:
+		if covered, err := t.covered(m.Path, covers); covered || err != nil {
+			return err
+		}
 		return t.rmdir(m.Path)
-	case kindRmdir:
-		return t.mkdirBack(m)
-	case kindRemove:
+	case kindRemove, kindRmdir:
 		if !aside {
 			return nil
 		}
@@ -94,6 +105,27 @@ func (t *transaction) back(i int) error {
 		return t.exchangeBack(m, slot)
 	}
 	return nil
+}
+
+// covered reports whether at a path, or above it, still or again lies what was there before: then nothing was put there,
+// however much it looks like that.
+func (t *transaction) covered(path string, covers map[string]int) (bool, error) {
+	for ; path != ""; path, _ = root.Split(path) {
+		i, ok := covers[path]
+		if !ok {
+			continue
+		}
+		away, err := false, error(nil)
+		if m := &t.c.Moves[i]; m.Kind == kindRename {
+			away, err = isNode(t.root, m.To, m.Before)
+		} else {
+			away, err = t.exists(t.at(oldDirName, strconv.Itoa(i)))
+		}
+		if !away || err != nil {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 func (t *transaction) exists(path string) (bool, error) {
@@ -140,19 +172,6 @@ func (t *transaction) exchangeBack(m *move, slot string) error {
 	// What came out must be ours; if somebody was quicker, it is put where they expect it.
 	if is, err := isNode(t.root, at, m.After); err != nil || !is {
 		return errors.Join(err, fmt.Errorf("%q was changed meanwhile; what it became lies in %q", m.Path, at))
-	}
-	return nil
-}
-
-// mkdirBack makes a directory again that was removed.
-func (t *transaction) mkdirBack(m *move) error {
-	d, name, err := t.open(m.Path)
-	if err != nil {
-		return fmt.Errorf("making the directory %q again: %w", m.Path, err)
-	}
-	defer d.Close()
-	if err := d.MkdirExact(name, m.Before.Mode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("making the directory %q again: %w", m.Path, err)
 	}
 	return nil
 }

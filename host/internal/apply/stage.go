@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/lola-ext/lola/abi"
@@ -94,7 +95,7 @@ func (t *transaction) stageNode(ctx context.Context, d *root.Dir, name, at strin
 		return err
 	}
 	defer sub.Close()
-	// The tree is sorted, so a directory comes before what lies in it; those on the way to the entry at hand stay open.
+	// A directory comes before what lies in it, and that before anything else; those on the way to the entry at hand stay open.
 	open := []struct {
 		path string
 		dir  *root.Dir
@@ -104,8 +105,7 @@ func (t *transaction) stageNode(ctx context.Context, d *root.Dir, name, at strin
 			o.dir.Close()
 		}
 	}()
-	for i := range n.Tree {
-		e := &n.Tree[i]
+	for _, e := range byDirectory(n.Tree) {
 		for last := len(open) - 1; last > 0 && !beneath(e.Path, open[last].path); last-- {
 			if err := t.leave(open[last].dir); err != nil {
 				return err
@@ -138,6 +138,32 @@ func (t *transaction) stageNode(ctx context.Context, d *root.Dir, name, at strin
 		}
 	}
 	return nil
+}
+
+// byDirectory returns the entries of a tree with all that lies in a directory together. Sorted bytewise, "d!" stands between
+// "d" and "d/e".
+func byDirectory(tree []entry) []*entry {
+	list := make([]*entry, len(tree))
+	for i := range tree {
+		list[i] = &tree[i]
+	}
+	slices.SortFunc(list, func(a, b *entry) int {
+		x, y := a.Path, b.Path
+		i := 0
+		for i < len(x) && i < len(y) && x[i] == y[i] {
+			i++
+		}
+		switch {
+		case i == len(x) || i == len(y):
+			return len(x) - len(y)
+		case x[i] == '/':
+			return -1
+		case y[i] == '/':
+			return 1
+		}
+		return int(x[i]) - int(y[i])
+	})
+	return list
 }
 
 // leave makes a staged directory durable where that is done one by one.

@@ -143,7 +143,15 @@ func Undo(ctx context.Context, r *root.Root, id string, o Options) (Done, error)
 
 // invert is the change that takes c back, or a *ChangedError.
 func invert(r *root.Root, c *change, p *pack) (*change, error) {
-	v := &inverter{root: r, pack: p, out: &change{Undoes: c.ID}}
+	v := &inverter{root: r, pack: p, out: &change{Undoes: c.ID}, again: map[string]bool{}}
+	for _, m := range c.Moves {
+		switch m.Kind {
+		case kindMkdir, kindPut:
+			v.again[m.Path] = true
+		case kindRename:
+			v.again[m.To] = true
+		}
+	}
 	for _, e := range slices.Backward(c.Prune) { // outermost first
 		if err := v.mkdir(e); err != nil {
 			return nil, err
@@ -175,6 +183,7 @@ type inverter struct {
 	root    *root.Root
 	pack    *pack
 	out     *change
+	again   map[string]bool // paths at which the change put something, be it where it removed something else
 	changed []StaleError
 }
 
@@ -215,8 +224,10 @@ func (v *inverter) move(m move) error {
 		v.add(move{Kind: kindRename, Path: m.To, To: m.Path, Before: m.Before})
 		return nil
 	case kindRemove:
-		if ok, err := v.want(m.Path, nil); !ok {
-			return err
+		if !v.again[m.Path] { // what it put there goes before
+			if ok, err := v.want(m.Path, nil); !ok {
+				return err
+			}
 		}
 		n, err := v.kept(m.Before)
 		if err != nil {

@@ -173,12 +173,12 @@ func cutEnd(s string) (string, bool) {
 // place that it was put to, an empty line is taken for the block's.
 func (f *lined) cut(b section, put *Place) *Place {
 	from, behind := f.text[:b.start], f.text[b.end:]
-	bare, ended := from, true
-	for range 3 {
-		if ended && put != nil && behind == "" && digest(bare) == put.Rest {
-			return f.without(bare, b)
+	for _, end := range []string{"\n", "\r\n"} { // what the file began with may have looked like a part of a line end since
+		for bare, ended := from, put != nil && behind == ""; ended; bare, ended = strings.CutSuffix(bare, end) {
+			if len(from)-len(bare) <= 2*len(end) && digest(bare) == put.Rest {
+				return f.without(bare, b)
+			}
 		}
-		bare, ended = cutEnd(bare)
 	}
 	apart := behind == "" || strings.HasPrefix(behind, "\n") || strings.HasPrefix(behind, "\r\n")
 	if (put == nil || put.Empty) && apart && endsEmpty(from) && from != f.end {

@@ -57,6 +57,8 @@ func TestBlock(t *testing.T) {
 		"remove, no last line end":    {"", "a\n" + start + "<!-- lola:x:end -->", abi.EditBlock{ID: "x"}, "a\n", edit.Remove},
 		"remove what is absent":       {"", "a", abi.EditBlock{ID: "x"}, "a", edit.Same},
 		"what is no marker":           {"", "# lola:x:start\n<!-- lola:X:start -->\n<!-- lola:x:begin -->\n", block("x", ""), "# lola:x:start\n<!-- lola:X:start -->\n<!-- lola:x:begin -->\n\n" + start + end, ""},
+		"carriage return at the end":  {"", "a\r", block("x", "one"), "a\r\n\n" + start + "one\n" + end, ""},
+		"carriage return alone":       {"", "\r", block("x", ""), "\r\n\n" + start + end, ""}, // found by FuzzBlockEdit
 		"longest id":                  {"", "", block(strings.Repeat("a", 64), ""), "<!-- lola:" + strings.Repeat("a", 64) + ":start -->\n<!-- lola:" + strings.Repeat("a", 64) + ":end -->\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

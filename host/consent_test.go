@@ -49,7 +49,7 @@ func TestRemovalNeedsConsent(t *testing.T) {
 	mine := filepath.Join(s.project, ".guest", "mine")
 	write(t, mine, "mine")
 	p := s.propose(t)
-	if files := p.Report().Files; len(files) != 1 || files[0].Foreign == "" {
+	if files := p.Report().Files; len(files) != 1 || len(files[0].Foreign) == 0 {
 		t.Errorf("the report does not mark it: %+v", files)
 	}
 	var foreign *host.ForeignError

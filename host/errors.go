@@ -4,12 +4,27 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/internal/apply"
 	"github.com/lola-ext/lola/host/internal/runner"
+	"github.com/lola-ext/lola/host/module"
 )
 
 // ExtensionError says why an extension gave no plan: its Class, the extension, and what it printed. Text and Diagnostics
 // are foreign.
 type ExtensionError = runner.Error
+
+// Errors of making a change real.
+type (
+	// StaleError says that something changed since it was looked at. Nothing was changed.
+	StaleError = apply.StaleError
+	// RollbackError says that a change failed and that taking it back was not possible everywhere.
+	RollbackError = apply.RollbackError
+	// UnfinishedError says that a change is made and could not be recorded. [Host.Recover] finishes it.
+	UnfinishedError = apply.UnfinishedError
+	// ChangedError says that an undo is refused because of what was changed since. Nothing was changed.
+	ChangedError = apply.ChangedError
+)
 
 // UnknownExtensionError says that no extension has a name.
 type UnknownExtensionError struct {
@@ -68,8 +83,26 @@ func (e *OwnedError) Error() string {
 		e.Module, verb, c.Path, c.Module, c.Target, more, c.Module, out)
 }
 
-// ForeignError says that a change would overwrite or remove what this program did not install, or what was changed since,
-// and that nobody consented.
+// TrustError says that a module makes something run by itself and that nobody agreed to it for this digest.
+type TrustError struct {
+	Trust grant.Trust // what to agree to
+	Runs  []module.Run
+}
+
+// Error implements error: what runs, and the argument that would allow it.
+func (e *TrustError) Error() string {
+	shown := make([]string, 0, 4)
+	for _, r := range e.Runs[:min(len(e.Runs), 3)] {
+		shown = append(shown, fmt.Sprintf("%s (%q)", r.What, r.Path))
+	}
+	if n := len(e.Runs) - len(shown); n > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Sprintf("module %q makes something run by itself: %s; look at it, then agree with --trust %s", e.Trust.Name, strings.Join(shown, ", "), e.Trust)
+}
+
+// ForeignError says that a change would overwrite, move or remove what this program did not install, or what was changed
+// since, and that nobody consented.
 type ForeignError struct{ Paths []string }
 
 // Error implements error.
@@ -82,5 +115,5 @@ func (e *ForeignError) Error() string {
 	if n := len(e.Paths) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("%d file(s) that lola did not install, or that changed since, would be overwritten or removed: %s%s", len(e.Paths), strings.Join(shown, ", "), more)
+	return fmt.Sprintf("%d file(s) that lola did not install, or that changed since, would be overwritten, moved or removed: %s%s", len(e.Paths), strings.Join(shown, ", "), more)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/extension"
+	"github.com/lola-ext/lola/host/grant"
 )
 
 // Extension describes one extension that a host can run.
@@ -35,6 +36,17 @@ type builtin struct {
 	digest   abi.Digest
 }
 
+// grant is what the extension may do in a scope: a built-in one has what its manifest asks for.
+func (b *builtin) grant(scope abi.Scope) grant.Set {
+	if scope == abi.ScopeUser {
+		if b.User == nil {
+			return grant.Set{}
+		}
+		return b.User.Grant()
+	}
+	return b.Grant()
+}
+
 func readBuiltins(all []Builtin) ([]*builtin, error) {
 	list := make([]*builtin, 0, len(all))
 	digests := map[*byte]abi.Digest{} // several manifests share one artifact
@@ -45,6 +57,9 @@ func readBuiltins(all []Builtin) ([]*builtin, error) {
 		}
 		if len(b.Artifact) == 0 {
 			return nil, fmt.Errorf("reading the built-in extension %q: it has no artifact", m.Name)
+		}
+		if err := m.CheckArtifact(b.Artifact); err != nil {
+			return nil, fmt.Errorf("reading the built-in extension %q: %w", m.Name, err)
 		}
 		digest, ok := digests[&b.Artifact[0]]
 		if !ok {

@@ -30,6 +30,7 @@ import (
 	"strings"
 
 	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/audit"
 	"github.com/lola-ext/lola/host/internal/home"
 	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/root"
@@ -63,6 +64,8 @@ type Host struct {
 	runner  *runner.Runner
 	spools  string // where spools lie
 	hook    root.Hook
+	program string // the executable of the children
+	log     *audit.Log
 	builtin []*builtin // sorted by name
 }
 
@@ -82,8 +85,17 @@ func New(o Options) (*Host, error) {
 			return nil, err
 		}
 	}
-	h := &Host{limits: limits, builtin: builtins, hook: o.Hook}
+	h := &Host{limits: limits, builtin: builtins, hook: o.Hook, program: o.Program}
+	if h.program == "" {
+		if h.program, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("finding this program's own file: %w", err)
+		}
+	}
 	if h.home, err = home.Open(path, o.Hook); err != nil {
+		return nil, err
+	}
+	if h.log, err = audit.Open(h.home.Root(), "audit", audit.Options{}); err != nil {
+		h.home.Close()
 		return nil, err
 	}
 	if h.spools, err = h.home.TempDir(); err == nil {

@@ -2,30 +2,34 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/abi/wire"
 	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/internal/edit"
 	"github.com/lola-ext/lola/host/internal/home"
 	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/module"
 	"github.com/lola-ext/lola/host/plan"
-	"github.com/lola-ext/lola/host/root"
 )
 
 // self is the name under which the host's own intents stand in findings. No extension can have it.
 const self = "(host)"
 
-// Install asks to install a module into a project.
+// Install asks to install a module.
 type Install struct {
 	Module  string   // folder of the module
-	Project string   // folder of the project
+	Project string   // folder of the project; not in user scope
 	Targets []string // names of targets, at least one; installed in one transaction
+	// User installs into the folder of the assistant in the user's home instead of a project. It takes one target.
+	User bool
+	// Follow are links of the project, by path, that are looked through from now on. They must lead to something within it.
+	Follow []string
+	// AllowRoot admits a project that is not the user's alone, from now on.
+	AllowRoot bool
 	// DryRun says that the change will not be applied: what an earlier crash left is told and not touched.
 	DryRun bool
 }
@@ -33,13 +37,18 @@ type Install struct {
 // Install runs the targets, judges what they propose and returns the change, which has not happened yet. The caller closes
 // it. Installing what is installed already is an upgrade for the named targets alone: files that the new version lacks go,
 // unless they were changed.
-// Errors: *[UnknownExtensionError], *[OwnedError], *[plan.RefusedError], those of a failed extension, which name it.
+// Errors: *[UnknownExtensionError], *[OwnedError], *[plan.RefusedError], *[root.OwnerError], those of a failed extension,
+// which name it.
 func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) {
 	targets, err := h.targets(in.Targets)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pending{host: h}
+	place, err := h.place(in.Project, in.User, targets)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pending{host: h, folder: place.folder, targets: targets}
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -50,36 +59,59 @@ func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) 
 		return nil, err
 	}
 	p.closers = append(p.closers, mod.Close)
-	if p.root, err = h.openProject(in.Project); err != nil {
+	if err := p.open(ctx, place.path, openOptions{DryRun: in.DryRun, AllowRoot: in.AllowRoot, Follow: in.Follow}); err != nil {
 		return nil, err
-	}
-	p.closers = append(p.closers, p.root.Close)
-	if err := p.begin(ctx, in.DryRun); err != nil {
-		return nil, err
-	}
-	p.report = Report{
-		Action: "install", Module: mod.Name, Version: mod.Version, Digest: mod.Digest.String(), Project: p.root.Path(),
-		Targets: in.Targets, Skipped: mod.Skipped, Notices: append(p.report.Notices, hookNotices(mod)...), Files: []FileChange{},
 	}
 	p.meta = meta{Action: "install", Module: mod.Name, Version: mod.Version, Targets: in.Targets}
-	proposals, err := h.propose(ctx, p, mod, targets)
+	p.describeModule(mod, place.scope, in.Targets)
+	runs, err := mod.Runs()
 	if err != nil {
 		return nil, err
 	}
-	stale, err := p.stale(mod.Name, in.Targets, proposals)
+	p.report.Runs = runs
+	p.trust = grant.Trust{Name: mod.Name, Digest: mod.Digest}
+	proposals, err := h.propose(ctx, p, mod, targets, place.scope)
 	if err != nil {
 		return nil, err
 	}
-	if p.checked, err = plan.Check(p.root, plan.Options{Limits: h.limits}, append(proposals, stale)...); err != nil {
-		return nil, err
-	}
-	if err := p.checkOwners(mod.Name); err != nil {
-		return nil, err
+	return p, p.judge(ctx, mod.Identity, mod.Digest.String(), targets, proposals)
+}
+
+// describeModule begins the report.
+func (p *Pending) describeModule(mod *module.Package, scope abi.Scope, targets []string) {
+	p.report.Action, p.report.Scope, p.report.Project, p.report.Targets = p.meta.Action, scope, p.root.Path(), targets
+	p.report.Module, p.report.Version, p.report.Digest = mod.Name, mod.Version, mod.Digest.String()
+	p.report.Skipped, p.report.Notices = mod.Skipped, append(p.report.Notices, hookNotices(mod)...)
+}
+
+// judge holds proposals against everything and works out the record of what will be installed.
+func (p *Pending) judge(ctx context.Context, mod abi.Identity, digest string, targets []*builtin, proposals []plan.Proposal) error {
+	names := make([]string, len(targets))
+	for i, t := range targets {
+		names[i] = t.Name
 	}
 	p.after = p.before.Clone()
-	p.recordInstall(mod, targets)
-	p.describe(mod.Name)
-	return p, nil
+	o := p.planOptions()
+	for i, q := range proposals { // what is recorded and compared below are the real paths
+		followed := *q.Plan
+		followed.Intents = plan.Followed(p.root, o, q.Plan.Intents)
+		proposals[i].Plan = &followed
+	}
+	edits, kept := p.upgradeEdits(mod.Name, proposals)
+	stale, err := p.stale(mod.Name, names, proposals, edits)
+	if err != nil {
+		return err
+	}
+	o.Revert = edits.gone
+	if p.checked, err = plan.Check(p.root, o, append(proposals, stale)...); err != nil {
+		return p.refused(ctx, err)
+	}
+	if err := p.checkOwners(mod.Name); err != nil {
+		return p.refused(ctx, err)
+	}
+	p.recordInstall(mod, digest, targets, kept)
+	p.describe()
+	return nil
 }
 
 func (h *Host) targets(wanted []string) ([]*builtin, error) {
@@ -111,7 +143,7 @@ func hookNotices(mod *module.Package) []string {
 }
 
 // propose asks every target for its plan.
-func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, targets []*builtin) ([]plan.Proposal, error) {
+func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, targets []*builtin, scope abi.Scope) ([]plan.Proposal, error) {
 	var proposals []plan.Proposal
 	for _, t := range targets {
 		shown, err := mod.Request(t.Contents)
@@ -123,7 +155,7 @@ func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, tar
 		reply, err := h.runner.Run(ctx, runner.Module{Name: t.Name, Bytes: t.artifact}, &abi.Request{
 			Action:    "install",
 			Extension: abi.Identity{Name: t.Name, Version: t.Version},
-			Scope:     abi.ScopeProject,
+			Scope:     scope,
 			Module:    shown,
 		}, spool)
 		if err != nil {
@@ -131,20 +163,25 @@ func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, tar
 		}
 		p.report.addReply(t.Name, reply)
 		proposals = append(proposals, plan.Proposal{
-			Owner: t.Name, Kind: t.Kind, Action: "install", Grant: t.Grant(), Plan: reply.Plan, Module: mod,
+			Owner: t.Name, Kind: t.Kind, Action: "install", Grant: t.grant(scope), Plan: reply.Plan, Module: mod,
 		})
 	}
 	return proposals, nil
 }
 
-// stale proposes to remove what the module's older version put there for these targets and the new one does not.
-func (p *Pending) stale(name string, targets []string, proposals []plan.Proposal) (plan.Proposal, error) {
+// stale proposes to remove what the module's older version put there for these targets and the new one does not, and to
+// take back its edits of files that the new one does not edit.
+func (p *Pending) stale(name string, targets []string, proposals []plan.Proposal, edits *going) (plan.Proposal, error) {
 	fresh := map[string]string{} // by folded path, as spelled
+	edited := map[string]bool{}  // paths that the new version edits
 	for _, q := range proposals {
 		for _, in := range q.Plan.Intents {
 			if w, ok := in.(abi.Write); ok {
 				fresh[plan.Fold(w.Path)] = w.Path
 			}
+		}
+		for path := range editIntents(q.Plan) {
+			edited[path] = true
 		}
 	}
 	var old []string
@@ -157,18 +194,24 @@ func (p *Pending) stale(name string, targets []string, proposals []plan.Proposal
 						old = append(old, path)
 					case now != path:
 						// To remove the one may be to remove the other.
-						p.report.Stays = append(p.report.Stays, Stay{Path: path, Why: fmt.Sprintf("the new version spells it %q, which some file systems take for the same", now)})
+						p.stays(path, fmt.Sprintf("the new version spells it %q, which some file systems take for the same", now))
 					}
 				}
 			}
 		}
 	}
-	return p.removal(name, targets, old)
+	var back []string
+	for path := range edits.gone {
+		if !edited[path] {
+			back = append(back, path)
+		}
+	}
+	return p.removal(name, targets, old, edits, back)
 }
 
-// removal proposes to remove the paths that nobody else owns and that are as they were installed; the others stay and are
-// named in the report.
-func (p *Pending) removal(name string, targets []string, paths []string) (plan.Proposal, error) {
+// removal proposes to remove the paths that nobody else owns and that are as they were installed, and to take edits of other
+// paths back; what was changed stays and is named in the report.
+func (p *Pending) removal(name string, targets, paths []string, edits *going, back []string) (plan.Proposal, error) {
 	var gone []string
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
@@ -184,52 +227,29 @@ func (p *Pending) removal(name string, targets []string, paths []string) (plan.P
 		if others {
 			continue // it goes with its last owner
 		}
-		why, err := p.changed(path, rec)
+		state, why, err := p.compare(path, rec)
 		if err != nil {
 			return plan.Proposal{}, err
 		}
-		switch why {
-		case "":
+		switch state {
+		case "", "mode": // the bytes are ours
 			gone = append(gone, path)
-		case absent:
+		case "missing":
 		default:
-			p.report.Stays = append(p.report.Stays, Stay{Path: path, Why: why})
+			p.stays(path, why)
 		}
 	}
-	intents := make([]abi.Intent, len(gone))
-	for i, path := range gone {
-		intents[i] = abi.Delete{Path: path}
+	slices.Sort(back)
+	intents, err := edits.intents(back)
+	if err != nil {
+		return plan.Proposal{}, err
+	}
+	for _, path := range gone {
+		intents = append(intents, abi.Delete{Path: path})
 	}
 	return plan.Proposal{
-		Owner: self, Kind: abi.KindTarget, Action: "uninstall", Grant: grant.ForPaths(gone), Plan: &abi.Plan{Intents: intents},
+		Owner: self, Kind: abi.KindTarget, Action: "uninstall", Grant: grant.ForPaths(append(gone, back...)), Plan: &abi.Plan{Intents: intents},
 	}, nil
-}
-
-const absent = "it is not there"
-
-// changed says how what lies at path differs from what was installed there; "" if it does not.
-func (p *Pending) changed(path string, rec home.File) (string, error) {
-	info, err := p.root.Stat(path)
-	if link := (*root.LinkError)(nil); errors.As(err, &link) {
-		return err.Error(), nil
-	}
-	switch {
-	case err != nil: // whether it changed is not known, and the record would forget it
-		return "", fmt.Errorf("looking at %q: %w", path, err)
-	case !info.Exists:
-		return absent, nil
-	case !info.Regular():
-		return "it is a " + info.Kind() + " now", nil
-	}
-	digest, _, err := p.root.Digest(path, info.Size)
-	grown := (*abi.LimitError)(nil)
-	if err != nil && !errors.As(err, &grown) {
-		return "", fmt.Errorf("reading %q: %w", path, err)
-	}
-	if err != nil || digest.String() != rec.Digest {
-		return "it was changed since it was installed", nil
-	}
-	return "", nil
 }
 
 // checkOwners refuses to overwrite, to put in place of, or to have an extension remove what another module installed.
@@ -244,12 +264,18 @@ func (p *Pending) checkOwners(name string) error {
 	}
 	clash := &OwnedError{Module: name}
 	for _, s := range p.checked.Steps() {
-		if s.Action == plan.Keep || s.Action == plan.Remove && slices.Contains(s.Owners, self) {
+		if s.Action == plan.Keep || slices.Contains(s.Owners, self) {
 			continue
 		}
-		if o, ok := owned[plan.Fold(s.Path)]; ok {
-			o.Removed = s.Action == plan.Remove
-			clash.Clash = append(clash.Clash, o)
+		touched := []string{s.Path}
+		for _, n := range s.Tree {
+			touched = append(touched, s.Path+"/"+n.Path)
+		}
+		for _, path := range touched {
+			if o, ok := owned[plan.Fold(path)]; ok {
+				o.Removed = s.Action == plan.Remove || s.Action == plan.Move
+				clash.Clash = append(clash.Clash, o)
+			}
 		}
 	}
 	if len(clash.Clash) > 0 {
@@ -259,66 +285,51 @@ func (p *Pending) checkOwners(name string) error {
 }
 
 // recordInstall writes down in the new record what the targets own once the change is made.
-func (p *Pending) recordInstall(mod *module.Package, targets []*builtin) {
+func (p *Pending) recordInstall(mod abi.Identity, digest string, targets []*builtin, kept map[owner]map[string][]edit.Record) {
 	m := p.after.Modules[mod.Name]
 	if m == nil {
 		m = &home.Module{Name: mod.Name, Targets: map[string]*home.Target{}}
 		p.after.Modules[mod.Name] = m
 	}
+	steps := p.checked.Steps()
 	for _, t := range targets {
-		rec := &home.Target{Version: mod.Version, Digest: mod.Digest.String(), Extension: t.Version, Files: map[string]home.File{}}
-		for _, s := range p.checked.Steps() {
-			if s.Action != plan.Remove && slices.Contains(s.Owners, t.Name) {
+		rec := &home.Target{Version: mod.Version, Digest: digest, Extension: t.Version, Files: map[string]home.File{}}
+		for _, s := range steps {
+			switch {
+			case s.Edits != nil:
+				for _, e := range s.Edits {
+					if e.Owner == t.Name {
+						if rec.Edits == nil {
+							rec.Edits = map[string][]edit.Record{}
+						}
+						rec.Edits[s.Path] = edit.Merge(kept[owner{Module: mod.Name, Target: t.Name}][s.Path], e.Records)
+					}
+				}
+			case s.Content != nil && slices.Contains(s.Owners, t.Name):
 				rec.Files[s.Path] = home.File{Digest: s.Content.Digest().String(), Mode: s.Mode}
 			}
 		}
 		m.Targets[t.Name] = rec
 	}
-	// A file that another target of this module owns too has the new bytes for it as well, or is gone for it as well.
+	// A file that another target of this module owns too has the new bytes for it as well, or is gone or elsewhere for it as
+	// well.
 	for _, other := range m.Targets {
-		for _, s := range p.checked.Steps() {
-			if _, ok := other.Files[s.Path]; ok && s.Action == plan.Remove {
-				delete(other.Files, s.Path)
-			} else if ok {
-				other.Files[s.Path] = home.File{Digest: s.Content.Digest().String(), Mode: s.Mode}
+		for _, s := range steps {
+			switch s.Action {
+			case plan.Remove, plan.Move:
+				for path, f := range other.Files {
+					if path == s.Path || strings.HasPrefix(path, s.Path+"/") && s.Dir {
+						delete(other.Files, path)
+						if s.Action == plan.Move {
+							other.Files[s.To+path[len(s.Path):]] = f
+						}
+					}
+				}
+			default:
+				if _, ok := other.Files[s.Path]; ok && s.Content != nil && s.Edits == nil {
+					other.Files[s.Path] = home.File{Digest: s.Content.Digest().String(), Mode: s.Mode}
+				}
 			}
 		}
 	}
-}
-
-// describe fills in the report's files and marks those that need consent.
-func (p *Pending) describe(name string) {
-	for _, s := range p.checked.Steps() {
-		f := FileChange{Path: s.Path, Action: s.Action, Targets: s.Owners}
-		if s.Content != nil {
-			f.Size, f.Mode = s.Content.Size(), s.Mode.String()
-		}
-		if s.Action == plan.Remove {
-			f.Targets = nil
-		}
-		if s.Action == plan.Update || s.Action == plan.Remove {
-			f.Foreign = p.foreign(name, s)
-		}
-		p.report.Files = append(p.report.Files, f)
-	}
-	slices.SortFunc(p.report.Stays, func(a, b Stay) int { return strings.Compare(a.Path, b.Path) })
-	p.report.Changed = p.checked.Changes() > 0 || !p.after.Equal(p.before)
-}
-
-// foreign says why replacing or removing the file at a step's path needs consent; "" if it does not.
-func (p *Pending) foreign(name string, s plan.Step) string {
-	m := p.before.Modules[name]
-	if m == nil {
-		return "it was not installed by lola"
-	}
-	for _, t := range slices.Sorted(maps.Keys(m.Targets)) {
-		rec, ok := m.Targets[t].Files[s.Path]
-		if ok && rec.Digest == s.Before.Digest.String() {
-			return ""
-		}
-		if ok {
-			return "it was changed since lola installed it"
-		}
-	}
-	return "it was not installed by lola"
 }

@@ -18,9 +18,27 @@ type meta struct {
 	Module  string   `json:"module"`
 	Version string   `json:"version,omitempty"`
 	Targets []string `json:"targets,omitempty"`
-	// Before and After are the module's record; nil: it has none.
+	// Records are the records of modules that change, by name.
+	Records map[string]recordChange `json:"records,omitempty"`
+}
+
+// recordChange is the record of a module before and after a change; nil: it has none.
+type recordChange struct {
 	Before *home.Module `json:"before,omitempty"`
 	After  *home.Module `json:"after,omitempty"`
+}
+
+// recordChanges compares two records, module by module.
+func recordChanges(before, after *home.Installed) map[string]recordChange {
+	all := map[string]recordChange{}
+	for _, in := range []*home.Installed{before, after} {
+		for name := range in.Modules {
+			if c := (recordChange{before.Modules[name], after.Modules[name]}); !c.Before.Equal(c.After) {
+				all[name] = c
+			}
+		}
+	}
+	return all
 }
 
 func (m meta) encode() (json.RawMessage, error) { return json.Marshal(m) }
@@ -44,10 +62,12 @@ func (h *Host) finish(r *root.Root, raw json.RawMessage, done apply.Done) error 
 		return err
 	}
 	next := now.Clone()
-	if m.After == nil {
-		delete(next.Modules, m.Module)
-	} else {
-		next.Modules[m.Module] = m.After
+	for name, c := range m.Records {
+		if c.After == nil {
+			delete(next.Modules, name)
+		} else {
+			next.Modules[name] = c.After
+		}
 	}
 	next.Dirs = mergeDirs(now.Dirs, done)
 	if next.Equal(now) {

@@ -111,6 +111,9 @@ func (h *Host) recover(ctx context.Context, which func(Unfinished) bool) ([]Reco
 		case err != nil:
 			return list, fmt.Errorf("recovering the change %q of %q: %w", u.ID, u.Project, err)
 		}
+		if err := h.logRecovered(ctx, rec); err != nil {
+			return list, err
+		}
 		list = append(list, rec)
 	}
 	return list, nil
@@ -128,9 +131,9 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 	return h.home.Lock(wait)
 }
 
-// begin readies a change of an opened root: what a crash left in it is finished or taken back first, or only said if the
-// change will not be applied.
-func (p *Pending) begin(ctx context.Context, dryRun bool) error {
+// recover finishes or takes back what a crash left in the root of a change, or only says it if the change will not be
+// applied.
+func (p *Pending) recover(ctx context.Context, dryRun bool) error {
 	if dryRun {
 		pending, err := p.host.Unfinished()
 		if err != nil {
@@ -141,17 +144,12 @@ func (p *Pending) begin(ctx context.Context, dryRun bool) error {
 				p.report.Notices = append(p.report.Notices, fmt.Sprintf("the change %s of this project was interrupted; \"lola recover\" or the next change finishes it or takes it back", u.ID))
 			}
 		}
-	} else {
-		recovered, err := p.host.recoverRoot(ctx, p.root)
-		if err != nil {
-			return err
-		}
-		for _, r := range recovered {
-			p.report.Notices = append(p.report.Notices, r.notice())
-		}
+		return nil
 	}
-	var err error
-	p.before, err = p.host.home.Installed(p.root)
+	recovered, err := p.host.recoverRoot(ctx, p.root)
+	for _, r := range recovered {
+		p.report.Notices = append(p.report.Notices, r.notice())
+	}
 	return err
 }
 

@@ -1,6 +1,10 @@
 package host
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/module"
@@ -10,12 +14,15 @@ import (
 // Report says what a change would do, or has done. Texts that come from modules and extensions are foreign: escape them
 // before they reach a terminal.
 type Report struct {
-	Action  string   `json:"action"` // "install" or "uninstall"
-	Module  string   `json:"module"`
-	Version string   `json:"version,omitempty"`
-	Digest  string   `json:"sha256,omitempty"` // package digest of the module
-	Project string   `json:"project"`
-	Targets []string `json:"targets"`
+	Action  string    `json:"action"` // "install", "uninstall", "undo" or "plan apply"
+	Module  string    `json:"module"`
+	Version string    `json:"version,omitempty"`
+	Digest  string    `json:"sha256,omitempty"` // package digest of the module
+	Scope   abi.Scope `json:"scope,omitempty"`
+	Project string    `json:"project"` // path of the root: of a project, or in user scope of the assistant's folder
+	Targets []string  `json:"targets"`
+	// Runs are what the module makes run by itself. It needs the consent [Consent.Trust].
+	Runs []module.Run `json:"runs,omitempty"`
 	// Changed says whether anything changes: a file, or only what is recorded.
 	Changed bool `json:"changed"`
 	// Files are the files that the change is about, sorted by path, those that stay as they are included.
@@ -34,12 +41,43 @@ type Report struct {
 // FileChange is what happens at one path.
 type FileChange struct {
 	Path    string      `json:"path"`
+	To      string      `json:"to,omitempty"` // of a move
 	Action  plan.Action `json:"action"`
-	Size    int64       `json:"size,omitempty"`
-	Mode    string      `json:"mode,omitempty"`
-	Targets []string    `json:"targets,omitempty"`
-	// Foreign says why the change needs consent; empty: it does not.
-	Foreign string `json:"foreign,omitempty"`
+	Dir     bool        `json:"dir,omitempty"`     // a directory goes or moves
+	Entries int         `json:"entries,omitempty"` // with so many files and directories in it
+	// Size, Mode and Digest are those afterwards, OldSize, OldMode and OldDigest those before.
+	Size      int64    `json:"size,omitempty"`
+	Mode      string   `json:"mode,omitempty"`
+	Digest    string   `json:"sha256,omitempty"`
+	OldSize   int64    `json:"old_size,omitempty"`
+	OldMode   string   `json:"old_mode,omitempty"`
+	OldDigest string   `json:"old_sha256,omitempty"`
+	Targets   []string `json:"targets,omitempty"`
+	// Guarded are the paths that other programs obey without being asked, Foreign what needs the consent
+	// [Consent.Foreign], both with the reason.
+	Guarded []Mark `json:"guarded,omitempty"`
+	Foreign []Mark `json:"foreign,omitempty"`
+	Edits   []Edit `json:"edits,omitempty"` // the change consists of these alone
+	URL     string `json:"url,omitempty"`
+	Ref     string `json:"ref,omitempty"`
+	// OldSecret and NewSecret say that what is there, or what will be, may be a secret of the user's.
+	OldSecret bool `json:"-"`
+	NewSecret bool `json:"-"`
+}
+
+// Mark is a path with a reason.
+type Mark struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// Edit is one value or block that is changed in a file. Old may be a secret of the user's and is for no report.
+type Edit struct {
+	Kind string  `json:"kind"` // "add", "replace", "remove" or "same"
+	At   string  `json:"at,omitempty"`
+	ID   string  `json:"id,omitempty"`
+	New  *string `json:"new,omitempty"`
+	Old  *string `json:"-"`
 }
 
 // Stay is a file that is left although its module goes or changes.
@@ -107,9 +145,13 @@ func (r *Report) addReply(name string, reply *runner.Reply) {
 func (r *Report) foreign() []string {
 	var paths []string
 	for _, f := range r.Files {
-		if f.Foreign != "" {
-			paths = append(paths, f.Path)
+		for _, m := range f.Foreign {
+			paths = append(paths, m.Path)
 		}
 	}
-	return paths
+	return slices.Compact(paths)
+}
+
+func compareStays(a, b Stay) int {
+	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why))
 }

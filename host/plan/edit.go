@@ -69,6 +69,13 @@ func (e *edited) String() string {
 // edit works out what the edits make of a file, and what they did for whom.
 func (j *judge) edit(t *touch, old []byte, exists bool) (edit.Result, []Edited, error) {
 	edits := slices.DeleteFunc(slices.Clone(t.edits), func(e edited) bool { return e.shared })
+	if records := j.Revert[t.path]; exists && len(records) > 0 {
+		now, empty, _, err := edit.Revert(t.path, old, records)
+		if err != nil {
+			return edit.Result{}, nil, err
+		}
+		old, exists = now, !empty
+	}
 	result, err := run(t.path, edits, old, exists)
 	if err != nil {
 		return edit.Result{}, nil, err

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/root"
 )
 
@@ -18,6 +19,19 @@ func admitted(r *root.Root, o Options) map[string]string {
 		}
 	}
 	return links
+}
+
+// Followed returns intents as [Check] would judge them: paths that pass an admitted link are those that it stands for.
+func Followed(r *root.Root, o Options, intents []abi.Intent) []abi.Intent {
+	j := &judge{links: admitted(r, o)}
+	if len(j.links) == 0 {
+		return intents
+	}
+	out := make([]abi.Intent, len(intents))
+	for i, in := range intents {
+		out[i] = repathed(in, j.follow)
+	}
+	return out
 }
 
 // standsFor reads the link and walks what it says, component by component from where it lies, never through another link.

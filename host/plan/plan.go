@@ -98,6 +98,9 @@ type Options struct {
 	// Follow are links that the user admitted by name: what lies at or beneath one is judged, shown and done at the path that
 	// the link stands for, if that lies inside the root and passes no further link.
 	Follow []string
+	// Revert is what goes from a file before the edits of the plans are made in it, by path: what an older version put there
+	// and the plans do not ask for any more. It counts only for files that a plan edits.
+	Revert map[string][]edit.Record
 	// Protected are files and directories that no plan may reach by whatever name: LOLA_HOME, the running program.
 	Protected []fs.FileInfo
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -106,39 +107,111 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("undoing %q: %d path(s) were changed since: %s; nothing was changed", e.ID, len(e.Left), strings.Join(shown, ", "))
 }
 
-// Undo takes back a change that was made, as a change of its own, all or nothing. If anything that it made was changed
-// since, nothing happens. Files that somebody put into directories it made stay, and so do those directories.
-// Precondition: as for [Run].
-// Errors: *[ChangedError], *[MissingRootError], and those of Run.
-func Undo(ctx context.Context, r *root.Root, id string, o Options) (Done, error) {
-	b, err := openBook(o.State, false)
+// Undoing is an undo that was worked out and has not happened.
+type Undoing struct {
+	root *root.Root
+	c    *change
+	pack *pack
+	// Meta is what went with the change that is undone.
+	Meta  json.RawMessage
+	Steps []UndoStep // sorted by path
+}
+
+// UndoStep is what an undo does at one path.
+type UndoStep struct {
+	Kind              string // "create", "update", "remove", "move" or "mkdir"
+	Path, To          string // To of a move
+	Dir               bool
+	Entries           int // of a directory that comes, goes or moves
+	Mode, OldMode     abi.Mode
+	Size, OldSize     int64
+	Digest, OldDigest abi.Digest // of files; zero where there is none
+}
+
+// NewUndo works out how a change that was made is taken back, as a change of its own, all or nothing. If anything that it made
+// was changed since, nothing happens. Files that somebody put into directories it made stay, and so do those directories.
+// The caller closes it, before the root.
+// Errors: *[ChangedError], *[MissingRootError].
+func NewUndo(r *root.Root, state *root.Root, id string) (*Undoing, error) {
+	b, err := openBook(state, false)
 	if err != nil {
-		return Done{}, err
+		return nil, err
 	}
 	defer b.close()
 	if !isID(id) {
-		return Done{}, fmt.Errorf("%q is no id of a change", id)
+		return nil, fmt.Errorf("%q is no id of a change", id)
 	}
 	c, p, err := b.read(id, stateUndo)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Done{}, fmt.Errorf("no change %q can be undone", id)
+		return nil, fmt.Errorf("no change %q can be undone", id)
 	}
 	if err != nil {
-		return Done{}, err
+		return nil, err
 	}
-	defer p.close()
 	if now, err := r.Identity(); err != nil || now != c.Identity || r.Path() != c.Root {
-		return Done{}, &MissingRootError{ID: id, Root: c.Root, Why: "another directory is in its place"}
+		p.close()
+		return nil, &MissingRootError{ID: id, Root: c.Root, Why: "another directory is in its place"}
 	}
 	inverse, err := invert(r, c, p)
 	if err != nil {
-		return Done{}, err
+		p.close()
+		return nil, err
 	}
-	t, err := newTransaction(r, inverse, o)
+	u := &Undoing{root: r, c: inverse, pack: p, Meta: c.Meta}
+	for _, m := range inverse.Moves {
+		u.Steps = append(u.Steps, m.undoStep())
+	}
+	slices.SortStableFunc(u.Steps, func(a, b UndoStep) int { return strings.Compare(a.Path, b.Path) })
+	return u, nil
+}
+
+func (m *move) undoStep() UndoStep {
+	s := UndoStep{Path: m.Path, To: m.To, Kind: map[kind]string{
+		kindPut: "create", kindSwap: "update", kindRemove: "remove", kindRmdir: "remove", kindRename: "move", kindMkdir: "mkdir",
+	}[m.Kind]}
+	if n := m.Before; n != nil {
+		s.Dir, s.Entries, s.OldMode, s.OldSize, s.OldDigest = n.Dir, len(n.Tree), n.Mode, n.Size, abi.Digest(n.Digest)
+	}
+	if n := m.After; n != nil {
+		s.Dir, s.Entries, s.Mode, s.Size, s.Digest = n.Dir, len(n.Tree), n.Mode, n.Size, abi.Digest(n.Digest)
+	}
+	return s
+}
+
+// Close releases what the undo holds.
+func (u *Undoing) Close() error {
+	u.pack.close()
+	return nil
+}
+
+// Open opens what will lie at the path of a step again.
+func (u *Undoing) Open(path string) (io.ReadCloser, error) {
+	for _, m := range u.c.Moves {
+		if m.Path == path && m.After != nil && m.After.content != nil {
+			return m.After.content.Open()
+		}
+	}
+	return nil, fmt.Errorf("opening %q: no file comes there", path)
+}
+
+// Run makes the undo. It looks again at everything it was worked out from.
+// Preconditions and errors: as for the function [Run].
+func (u *Undoing) Run(ctx context.Context, o Options) (Done, error) {
+	t, err := newTransaction(u.root, u.c, o)
 	if err != nil {
 		return Done{}, err
 	}
 	return t.run(ctx)
+}
+
+// Undo is [NewUndo] and [Undoing.Run] at once.
+func Undo(ctx context.Context, r *root.Root, id string, o Options) (Done, error) {
+	u, err := NewUndo(r, o.State, id)
+	if err != nil {
+		return Done{}, err
+	}
+	defer u.Close()
+	return u.Run(ctx, o)
 }
 
 // invert is the change that takes c back, or a *ChangedError.
@@ -267,6 +340,7 @@ func (v *inverter) mkdir(e entry) error {
 		return nil // it is there, or in the way of nothing but itself
 	}
 	v.add(move{Kind: kindMkdir, Path: e.Path, After: &node{Dir: true, Mode: e.Mode}})
+	v.out.Made = append(v.out.Made, e.Path)
 	return nil
 }
 

@@ -102,6 +102,13 @@ func (in *Installed) Clone() *Installed {
 	return &c
 }
 
+// Equal reports whether both say the same; nil is nothing installed.
+func (m *Module) Equal(other *Module) bool {
+	a, errA := json.Marshal(m)
+	b, errB := json.Marshal(other)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
 // Equal reports whether both say the same.
 func (in *Installed) Equal(other *Installed) bool {
 	a, errA := json.Marshal(in)

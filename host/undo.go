@@ -1,0 +1,146 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/internal/apply"
+	"github.com/lola-ext/lola/host/plan"
+)
+
+// Undo asks to take back a change that was made.
+type Undo struct {
+	ID      string // as in [Undoable]; empty: the last one of the project
+	Project string
+	// AllowRoot and DryRun are as in [Install].
+	AllowRoot, DryRun bool
+}
+
+// Undoable is a change that can be undone.
+type Undoable struct {
+	ID      string    `json:"id"`
+	Time    time.Time `json:"time"`
+	Project string    `json:"project"`
+	Action  string    `json:"action"`
+	Module  string    `json:"module"`
+	Version string    `json:"version,omitempty"`
+	Targets []string  `json:"targets,omitempty"`
+	Paths   int       `json:"paths"` // how many it changed
+}
+
+// Undoable lists what can be undone, oldest first, of one project or, if it is empty, of all.
+func (h *Host) Undoable(project string) ([]Undoable, error) {
+	path := ""
+	if project != "" {
+		r, err := h.openProject(project)
+		if err != nil {
+			return nil, err
+		}
+		path = r.Path()
+		r.Close()
+	}
+	entries, err := apply.Entries(h.home.Root())
+	if err != nil {
+		return nil, err
+	}
+	list := []Undoable{}
+	for _, e := range entries {
+		if path != "" && e.Root != path {
+			continue
+		}
+		m, err := decodeMeta(e.Meta)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Undoable{
+			ID: e.ID, Time: e.Time, Project: e.Root, Action: m.Action, Module: m.Module, Version: m.Version, Targets: m.Targets, Paths: len(e.Paths),
+		})
+	}
+	return list, nil
+}
+
+// Undo returns the change that takes another one back: the files become what they were, and so does the record of what is
+// installed. If anything that the change made was changed since, it is refused and nothing happens. The caller closes it.
+// Errors: *[ChangedError].
+func (h *Host) Undo(ctx context.Context, u Undo) (_ *Pending, err error) {
+	p := &Pending{host: h}
+	defer func() {
+		if err != nil {
+			p.Close()
+		}
+	}()
+	if err := p.open(ctx, u.Project, openOptions{DryRun: u.DryRun, AllowRoot: u.AllowRoot}); err != nil {
+		return nil, err
+	}
+	if u.ID == "" {
+		all, err := h.Undoable(u.Project)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) == 0 {
+			return nil, fmt.Errorf("undoing: no change of %q can be undone", p.root.Path())
+		}
+		u.ID = all[len(all)-1].ID
+	}
+	if p.undoing, err = apply.NewUndo(p.root, h.home.Root(), u.ID); err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, p.undoing.Close)
+	m, err := decodeMeta(p.undoing.Meta)
+	if err != nil {
+		return nil, err
+	}
+	p.after = p.before.Clone()
+	for _, name := range slices.Sorted(maps.Keys(m.Records)) {
+		c := m.Records[name]
+		if !p.before.Modules[name].Equal(c.After) {
+			return nil, fmt.Errorf("undoing %q: module %q was installed or removed again since; undo that first (\"lola undo --list\")", u.ID, name)
+		}
+		if c.Before == nil {
+			delete(p.after.Modules, name)
+		} else {
+			p.after.Modules[name] = c.Before
+		}
+	}
+	p.meta = meta{Action: "undo", Module: m.Module, Version: m.Version, Targets: m.Targets}
+	p.report.Action, p.report.Module, p.report.Version, p.report.Targets, p.report.Project = "undo", m.Module, m.Version, m.Targets, p.root.Path()
+	p.describeUndo()
+	return p, nil
+}
+
+// describeUndo fills in the report's files. All of them are the user's again: no content is the module's own.
+func (p *Pending) describeUndo() {
+	for _, s := range p.undoing.Steps {
+		f := FileChange{
+			Path: s.Path, To: s.To, Dir: s.Dir, Entries: s.Entries, Size: s.Size, OldSize: s.OldSize,
+			Action: plan.Action(s.Kind), NewSecret: true,
+		}
+		switch s.Kind {
+		case "mkdir":
+			continue
+		case "remove":
+			f.OldMode = s.OldMode.String()
+		case "create":
+			f.Mode = s.Mode.String()
+		case "update":
+			f.Mode, f.OldMode = s.Mode.String(), s.OldMode.String()
+		}
+		if s.Digest != (abi.Digest{}) {
+			f.Digest = s.Digest.String()
+		}
+		if s.OldDigest != (abi.Digest{}) {
+			f.OldDigest = s.OldDigest.String()
+		}
+		if g, ok := grant.Guarded(s.Path); ok {
+			f.Guarded = []Mark{{s.Path, g.Why}}
+		}
+		_, f.OldSecret = grant.Secret(s.Path)
+		p.report.Files = append(p.report.Files, f)
+	}
+	p.report.Changed = len(p.undoing.Steps) > 0 || !p.after.Equal(p.before)
+}

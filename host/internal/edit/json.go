@@ -123,7 +123,7 @@ func (d *document) apply(e abi.JSONEdit, exists bool) (Record, error) {
 			r.Slot = b.remove(it)
 			return r, nil
 		case there && it.value.form() == form:
-			r.New = ref(it.value.text())
+			r.New = d.plain(e.Value)
 			return r, nil
 		case there:
 			r.Kind, r.Old = Replace, ref(it.value.text())
@@ -144,6 +144,10 @@ func ref(b []byte) *string {
 	s := string(b)
 	return &s
 }
+
+// plain is the text of a value that is there already. It is not taken from the file: comments can make that large, and one
+// element can be asked for many times.
+func (d *document) plain(v any) *string { return ref(d.style.format(v, "", true)) }
 
 // onLine reports whether a value is an object or array that holds something and stands on one line.
 func onLine(text []byte) bool {
@@ -186,8 +190,8 @@ func (d *document) element(r Record, e abi.JSONEdit, here spot, form string) (Re
 		tokens, _ := parsePointer(e.At)
 		return r, d.wrong(here.value, tokens, len(tokens)-1)
 	}
-	if it := b.element(form); it != nil {
-		r.New = ref(it.value.text())
+	if b.element(form) != nil {
+		r.New = d.plain(e.Value)
 		return r, nil
 	}
 	r.Kind = Add

@@ -32,7 +32,7 @@ type Record struct {
 	// Old is the value that was there, or the lines between a block's markers, byte for byte. It may be a secret of the
 	// user's.
 	Old *string `json:"old,omitempty"`
-	// New is what is there now, as it was written, or what was found equal to it. It is nil if the edit is to remove.
+	// New is what is there now, as it was written, or for Same what was asked for. It is nil if the edit is to remove.
 	New *string `json:"new,omitempty"`
 
 	// Made lists the objects, or at last an array, that were made on the way to the value, the outer before the inner.
@@ -67,8 +67,9 @@ type Place struct {
 	Cut    string `json:"cut,omitempty"`   // what was taken out with a removed block, markers included
 }
 
-// maxStored bounds stored records. The texts of one file's edits are in them at most twice, some bytes of layout for each.
-const maxStored = 4 * MaxFile
+// maxStored bounds stored records. A byte of a file takes up to six in a JSON string and can be in three of them (what was,
+// what is, what was cut); the rest is layout.
+const maxStored = 24 * MaxFile
 
 // Decode reads stored records. An unknown field, a record that [JSON] and [Block] do not make, or more bytes than the
 // records of one file can have, is an error.

@@ -191,7 +191,7 @@ func disagree(t *testing.T, r *root.Root, k int, proposals [][]abi.Intent) (conf
 	return len(pairs) > 0, ""
 }
 
-// TestAcceptedPlansDoWhatTheySay compares, for plans of a target in a root where each source of a rename exists, the steps that
+// TestAcceptedPlansDoWhatTheySay compares, for plans of a target in a root where each source of a rename exists and much else, the steps that
 // Check returns with what the model makes of the tree; and Check accepts exactly what the model can do.
 func TestAcceptedPlansDoWhatTheySay(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
@@ -201,7 +201,7 @@ func TestAcceptedPlansDoWhatTheySay(t *testing.T) {
 		if len(plantest.Conflicts(proposals)) > 0 {
 			continue
 		}
-		before := plantest.Sources(proposals)
+		before := plantest.Surroundings(plantest.FromRand(rnd), proposals)
 		want, err := before.Apply(proposals, plantest.Effects{Module: plantest.ModuleFiles, Edit: oneEdit})
 		for _, intents := range proposals {
 			for _, in := range intents {

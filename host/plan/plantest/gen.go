@@ -221,6 +221,37 @@ func Sources(proposals [][]abi.Intent) Tree {
 	return t
 }
 
+// Surroundings returns Sources and, at half of the paths that are written, edited or deleted, a file, or a directory with one
+// in it that is deleted.
+func Surroundings(c *Choices, proposals [][]abi.Intent) Tree {
+	t := Sources(proposals)
+	file := func(path, text string) {
+		if _, ok := t[path]; ok || t.blocked(path) {
+			return
+		}
+		t.makeParents(path)
+		t[path] = Node{Mode: 0o644, Data: []byte(text)}
+	}
+	for _, intents := range proposals {
+		for _, in := range intents {
+			if c.Below(2) == 0 {
+				continue
+			}
+			switch in := in.(type) {
+			case abi.Write:
+				file(in.Path, "x")
+			case abi.EditJSON:
+				file(in.Path, "{\n  \"b\": {\"c\": 1}, // kept\n}\n")
+			case abi.EditBlock:
+				file(in.Path, "text\n")
+			case abi.Delete:
+				file(in.Path+strings.Repeat("/x", c.Below(2)), "x")
+			}
+		}
+	}
+	return t
+}
+
 // Shape is a kind of large plan.
 type Shape struct {
 	Name string

@@ -90,7 +90,7 @@ func (p *Pending) judge(ctx context.Context, mod abi.Identity, digest string, ta
 	for i, t := range targets {
 		names[i] = t.Name
 	}
-	p.after = p.before.Clone()
+	p.after, p.proposals = p.before.Clone(), slices.Clone(proposals)
 	o := p.planOptions()
 	for i, q := range proposals { // what is recorded and compared below are the real paths
 		followed := *q.Plan

@@ -32,21 +32,22 @@ type Consent struct {
 // Pending is a change that was proposed and judged and has not happened. Closing it after [Pending.Apply] is right; closing
 // it before forgets it. It is for one goroutine.
 type Pending struct {
-	host    *Host
-	root    *root.Root
-	folder  string // see place
-	checked plan.Checked
-	undoing *apply.Undoing  // an undo has this instead of checked
-	before  *home.Installed // the record that the change was judged under
-	after   *home.Installed // the record once it is made; its Dirs are filled in by what happens
-	meta    meta
-	targets []*builtin  // whose plans these are
-	trust   grant.Trust // what the user has to agree to if the report has Runs
-	agreed  home.Agreed // about the root
-	agrees  bool        // agreed is to be written down
-	report  Report
-	applied Applied
-	closers []func() error
+	host      *Host
+	root      *root.Root
+	folder    string // see place
+	checked   plan.Checked
+	undoing   *apply.Undoing  // an undo has this instead of checked
+	before    *home.Installed // the record that the change was judged under
+	after     *home.Installed // the record once it is made; its Dirs are filled in by what happens
+	meta      meta
+	targets   []*builtin      // whose plans these are
+	proposals []plan.Proposal // the plans, as they came; only of an install
+	trust     grant.Trust     // what the user has to agree to if the report has Runs
+	agreed    home.Agreed     // about the root
+	agrees    bool            // agreed is to be written down
+	report    Report
+	applied   Applied
+	closers   []func() error
 }
 
 // Applied says what came of a change that was made.

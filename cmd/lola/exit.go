@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/lola-ext/lola/host"
 	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/host/root"
 )
 
 // The exit codes. docs/CLI.md has the same table.
@@ -16,12 +18,22 @@ const (
 	exitRefused   = 3 // a rule refused what an extension proposed, or another module owns the files
 	exitConsent   = 4 // consent is needed and was not given
 	exitExtension = 5 // an extension failed, misbehaved or was stopped
+	exitChanged   = 6 // with --detailed-exitcode: all went well, and something changed or would
+	exitDamaged   = 7 // something that was recorded does not hold: the log, or what is installed
 )
+
+// errChanged is no failure: it carries [exitChanged].
+var errChanged = errors.New("something changed")
 
 // usageError marks an error of the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// damaged marks an error that says that something which was recorded does not hold.
+type damaged struct{ error }
+
+func (e damaged) Unwrap() error { return e.error }
 
 // hinted is an error with the next step.
 type hinted struct {
@@ -42,10 +54,17 @@ func exitCode(err error) (code int, hint string) {
 		foreign *host.ForeignError
 		unknown *host.UnknownExtensionError
 		failed  *host.ExtensionError
+		trust   *host.TrustError
+		owner   *root.OwnerError
+		changed *host.ChangedError
 	)
 	switch {
 	case err == nil:
 		return exitOK, ""
+	case errors.Is(err, errChanged):
+		return exitChanged, ""
+	case errors.As(err, &damaged{}):
+		return exitDamaged, hint
 	case errors.As(err, &usageError{}):
 		return exitUsage, hint
 	case errors.As(err, &refused):
@@ -57,6 +76,12 @@ func exitCode(err error) (code int, hint string) {
 		return exitRefused, or(hint, "the project was not touched; what was proposed is the extension author's to mend")
 	case errors.As(err, &owned):
 		return exitRefused, hint
+	case errors.As(err, &trust):
+		return exitConsent, or(hint, "run it with --dry-run to see what it would run, then with --trust "+trust.Trust.String())
+	case errors.As(err, &owner):
+		return exitConsent, or(hint, fmt.Sprintf("if that is as you want it, run it with --allow-root; it is remembered for %q", owner.Path))
+	case errors.As(err, &changed):
+		return exitRefused, or(hint, "put those files back as they were, or change them by hand")
 	case errors.As(err, &foreign):
 		return exitConsent, or(hint, "run it with --dry-run to see what would change, then with --yes to overwrite these files")
 	case errors.Is(err, context.Canceled):

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/lola-ext/lola/cmd/lola/preview"
 )
 
 // gutter prints foreign text, a line at a time, behind the name of where it comes from. No line of it begins at the margin,
@@ -16,61 +16,5 @@ func (a *app) gutter(name, text string) {
 	}
 }
 
-// escape returns text on one line in which nothing is invisible and nothing is obeyed: control, bidirectional and ignorable
-// characters and broken UTF-8 become escapes, and so do the marks by which CI systems take commands from a line: ##[,
-// ##vso[, ##teamcity[ and their like anywhere in it; :: where it comes first, for which spaces do not count.
-func escape(text string) string {
-	plain := true
-	for _, r := range text {
-		if r == utf8.RuneError || !printable(r) || r == '#' {
-			plain = false
-			break
-		}
-	}
-	colons := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace)) // where the first character that counts is
-	if !strings.HasPrefix(text[colons:], "::") {
-		colons = -1
-	}
-	if plain && colons < 0 {
-		return text
-	}
-	var b strings.Builder
-	for i, r := range text {
-		switch {
-		case i == colons:
-			b.WriteString(`\x3a`)
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case r == '#' && beginsCommand(text[i:]):
-			b.WriteString(`\x23`)
-		case printable(r):
-			b.WriteRune(r)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		}
-	}
-	return b.String()
-}
-
-// beginsCommand holds for "##", letters or none, and "[".
-func beginsCommand(text string) bool {
-	rest, ok := strings.CutPrefix(text, "##")
-	if !ok {
-		return false
-	}
-	rest = strings.TrimLeftFunc(rest, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
-	return strings.HasPrefix(rest, "[")
-}
-
-// printable holds for what has a shape of its own at a terminal.
-func printable(r rune) bool {
-	return r == ' ' || unicode.IsGraphic(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
+// escape returns text on one line in which nothing is invisible and nothing is obeyed.
+func escape(text string) string { return preview.Escape(text) }

@@ -24,11 +24,12 @@ func TestGoldenTrees(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(project, "README.md"), []byte("# mine\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			dir := example(t)
 			before, err := snapshot(project)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if code, _, stderr := lola(t, "install", example(t), "-a", target.Name, "--project", project); code != 0 {
+			if code, _, stderr := lola(t, "install", dir, "-a", target.Name, "--project", project, "--trust", trust(t, dir)); code != 0 {
 				t.Fatalf("install: exit code %d\n%s", code, stderr)
 			}
 			compare(t, filepath.Join("testdata", "golden", target.Name+".txtar"), project)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,22 +12,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lola-ext/lola/host"
+	"github.com/lola-ext/lola/host/grant"
 	"github.com/lola-ext/lola/targets"
 )
 
 func (a *app) installCommand() *cobra.Command {
 	var (
-		in     host.Install
-		dryRun bool
-		yes    bool
-		asJSON bool
+		in    host.Install
+		scope string
+		o     settleOptions
+		trust []string
 	)
 	cmd := &cobra.Command{
-		Use:     "install DIR [-a TARGET]... [--project DIR] [--dry-run] [--yes] [--json]",
+		Use:     "install DIR [-a TARGET]... [--project DIR] [--scope user] [--dry-run] [--out FILE] [--yes] [--trust NAME@sha256:HEX]",
 		Aliases: []string{"i", "add"},
 		Short:   "Install a module into a project",
 		Long: "Install the module in DIR into a project for one or more assistants, in one transaction.\n" +
-			"Without -a the assistants whose folders are in the project are taken.",
+			"Without -a the assistants whose folders are in the project are taken. With --scope user it goes into the\n" +
+			"folder of one assistant in your home.",
 		DisableFlagsInUseLine: true,
 		Args:                  args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,19 +39,63 @@ func (a *app) installCommand() *cobra.Command {
 					return usageError{fmt.Errorf("target %q is named twice", t)}
 				}
 			}
-			return a.install(cmd.Context(), in, dryRun, yes, asJSON)
+			var err error
+			if in.User, err = userScope(cmd, scope, &in.Project); err != nil {
+				return err
+			}
+			for _, t := range trust {
+				parsed, err := grant.ParseTrust(t)
+				if err != nil {
+					return usageError{err}
+				}
+				o.consent.Trust = append(o.consent.Trust, parsed)
+			}
+			return a.install(cmd.Context(), in, o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&in.Targets, "assistant", "a", nil, "target to install for (repeatable)")
-	f.StringVar(&in.Project, "project", ".", "folder of the project")
-	f.BoolVar(&dryRun, "dry-run", false, "show what would change and change nothing")
-	f.BoolVarP(&yes, "yes", "y", false, "overwrite files that lola did not install")
-	f.BoolVar(&asJSON, "json", false, "print the report as JSON")
+	f.StringArrayVar(&trust, "trust", nil, "agree that the module of this digest makes something run by itself (repeatable)")
+	f.StringArrayVar(&in.Follow, "follow", nil, "link of the project to look through, from now on (repeatable)")
+	f.StringVar(&o.out, "out", "", "save the plan to a file instead of applying it; see \"lola plan\"")
+	a.settleFlags(cmd, &in.Project, &scope, &in.AllowRoot, &o)
 	return cmd
 }
 
-func (a *app) install(ctx context.Context, in host.Install, dryRun, yes, asJSON bool) error {
+// settleFlags are the flags of every verb that changes a project.
+func (a *app) settleFlags(cmd *cobra.Command, project, scope *string, allowRoot *bool, o *settleOptions) {
+	f := cmd.Flags()
+	f.StringVar(project, "project", ".", "folder of the project")
+	if scope != nil {
+		f.StringVar(scope, "scope", "project", "\"project\", or \"user\" for the folder of one assistant in your home")
+	}
+	f.BoolVar(allowRoot, "allow-root", false, "admit a project that is not yours alone, from now on")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change and change nothing")
+	f.BoolVarP(&o.consent.Foreign, "yes", "y", false, "overwrite, move and remove what lola did not install")
+	f.BoolVar(&o.json, "json", false, "print the report as JSON (docs/report.schema.json)")
+	f.BoolVar(&o.full, "full", false, "cut nothing in the preview")
+	f.BoolVar(&o.detailed, "detailed-exitcode", false, fmt.Sprintf("exit with %d if something changed, or would", exitChanged))
+}
+
+// userScope reads --scope.
+func userScope(cmd *cobra.Command, scope string, project *string) (bool, error) {
+	switch scope {
+	case "project":
+		return false, nil
+	case "user":
+		if cmd.Flags().Changed("project") {
+			return false, usageError{errors.New("--scope user is the folder of an assistant in your home, and --project names another")}
+		}
+		*project = ""
+		return true, nil
+	}
+	return false, usageError{fmt.Errorf("--scope is %q: want \"project\" or \"user\"", scope)}
+}
+
+func (a *app) install(ctx context.Context, in host.Install, o settleOptions) error {
+	if len(in.Targets) == 0 && in.User {
+		return hinted{usageError{errors.New("--scope user needs to know for which assistant")}, "name one with -a"}
+	}
 	if len(in.Targets) == 0 {
 		found, err := detect(in.Project)
 		if err != nil {
@@ -63,69 +108,13 @@ func (a *app) install(ctx context.Context, in host.Install, dryRun, yes, asJSON 
 		return err
 	}
 	defer h.Close()
+	in.DryRun = o.dryRun || o.out != ""
 	p, err := h.Install(ctx, in)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	return a.settle(ctx, p, dryRun, yes, asJSON)
-}
-
-// settle shows a change, asks what must be asked and makes it.
-func (a *app) settle(ctx context.Context, p *host.Pending, dryRun, yes, asJSON bool) error {
-	r := p.Report()
-	if !asJSON {
-		a.printReport(r, dryRun)
-	}
-	if !dryRun {
-		consent := host.Consent{Foreign: yes}
-		err := p.Apply(ctx, consent)
-		if foreign := (*host.ForeignError)(nil); errors.As(err, &foreign) && a.terminal() {
-			yes, asked := a.ask(ctx, fmt.Sprintf("Overwrite or remove %d file(s) that lola did not install?", len(foreign.Paths)))
-			if asked != nil {
-				return asked
-			}
-			if !yes {
-				return hinted{err, "nothing was changed"}
-			}
-			consent.Foreign = true
-			err = p.Apply(ctx, consent)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if asJSON {
-		err := a.printJSON(struct {
-			host.Report
-			DryRun bool `json:"dry_run"`
-		}{r, dryRun})
-		if err != nil && r.Changed && !dryRun {
-			err = fmt.Errorf("printing the report of a change that is made: %w", err)
-		}
-		return err
-	}
-	a.printSummary(r, dryRun)
-	return nil
-}
-
-// ask puts a yes-or-no question at the terminal; anything but yes is no. The error says that the user interrupted it: reading
-// goes on in the background then, for it cannot be ended, and the process ends soon.
-func (a *app) ask(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
-	lines := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
-		lines <- line
-	}()
-	select {
-	case line := <-lines:
-		answer := strings.ToLower(strings.TrimSpace(line))
-		return answer == "y" || answer == "yes", nil
-	case <-ctx.Done():
-		fmt.Fprintln(a.stderr)
-		return false, fmt.Errorf("asking for consent: %w", context.Cause(ctx))
-	}
+	return a.settle(ctx, p, o)
 }
 
 // detect finds the assistants whose folders are in the project.

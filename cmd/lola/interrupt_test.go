@@ -36,7 +36,8 @@ func TestReportOfMadeChange(t *testing.T) {
 	t.Setenv("LOLA_HOME", t.TempDir()+"/home")
 	project := t.TempDir()
 	var errs strings.Builder
-	args := []string{"install", example(t), "-a", "cursor", "--project", project, "--json"}
+	dir := example(t)
+	args := []string{"install", dir, "-a", "cursor", "--project", project, "--json", "--trust", trust(t, dir)}
 	if code := run(t.Context(), args, strings.NewReader(""), full{}, &errs); code != exitFailed || !strings.Contains(errs.String(), "a change that is made: no space left") {
 		t.Errorf("exit code %d, %q, want %d and that the change is made", code, errs.String(), exitFailed)
 	}

@@ -9,8 +9,8 @@ import (
 
 func (a *app) listCommand() *cobra.Command {
 	var (
-		project string
-		asJSON  bool
+		project, scope, target string
+		asJSON                 bool
 	)
 	cmd := &cobra.Command{
 		Use:                   "list [--project DIR] [--json]",
@@ -18,12 +18,15 @@ func (a *app) listCommand() *cobra.Command {
 		Short:                 "List what is installed in a project",
 		DisableFlagsInUseLine: true,
 		Args:                  args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := a.host()
 			if err != nil {
 				return err
 			}
 			defer h.Close()
+			if project, err = a.projectOf(cmd, h, project, scope, target); err != nil {
+				return err
+			}
 			list, err := h.List(project)
 			if err != nil {
 				return err
@@ -44,6 +47,8 @@ func (a *app) listCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&project, "project", ".", "folder of the project")
+	cmd.Flags().StringVar(&scope, "scope", "project", "\"project\" or \"user\"")
+	cmd.Flags().StringVarP(&target, "assistant", "a", "", "with --scope user: whose folder")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }

@@ -29,7 +29,9 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: false,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("LOLA_HOME", e.WorkDir+string(os.PathSeparator)+"home")
-			e.Setenv("EXAMPLE", example(t))
+			dir := example(t)
+			e.Setenv("EXAMPLE", dir)
+			e.Setenv("TRUST", trust(t, dir))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -3,11 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
+	"os"
+
+	"golang.org/x/term"
 
 	"github.com/lola-ext/lola/abi"
-	"github.com/lola-ext/lola/host"
-	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/cmd/lola/preview"
 )
 
 func (a *app) printJSON(v any) error {
@@ -16,35 +17,47 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-var marks = map[plan.Action]string{plan.Create: "+", plan.Update: "~", plan.Remove: "-", plan.Keep: "="}
+var signs = map[string]string{"create": "+", "update": "~", "remove": "-", "move": ">", "fetch": "?", "clone": "?"}
 
-// printReport says what a change would do: what needs attention first, then files.
-func (a *app) printReport(r host.Report, dryRun bool) {
-	for _, f := range r.Files {
-		if f.Foreign != "" {
-			fmt.Fprintf(a.stdout, "! %s: %s\n", escape(f.Path), f.Foreign)
+// list says in a line each what a change does: what needs attention first, then files; notes go to the standard error.
+func (a *app) list(v *preview.Preview) {
+	for _, r := range v.Runs {
+		fmt.Fprintf(a.stdout, "! %s: %s\n", escape(r.Path), escape(r.What))
+	}
+	for _, c := range v.Changes {
+		for _, m := range c.Guarded {
+			fmt.Fprintf(a.stdout, "! %s: %s\n", escape(m.Path), escape(m.Why))
+		}
+		for _, m := range c.Foreign {
+			fmt.Fprintf(a.stdout, "! %s: %s\n", escape(m.Path), escape(m.Why))
 		}
 	}
-	for _, f := range r.Files {
-		if f.Action != plan.Keep {
-			fmt.Fprintf(a.stdout, "%s %s\n", marks[f.Action], escape(f.Path))
+	for _, c := range v.Changes {
+		switch sign := signs[c.Action]; {
+		case sign == "":
+		case c.To != "":
+			fmt.Fprintf(a.stdout, "%s %s to %s\n", sign, escape(c.Path), escape(c.To))
+		case c.Dir:
+			fmt.Fprintf(a.stdout, "%s %s/ (%d entries)\n", sign, escape(c.Path), c.Entries)
+		default:
+			fmt.Fprintf(a.stdout, "%s %s\n", sign, escape(c.Path))
 		}
 	}
-	for _, s := range r.Stays {
+	for _, s := range v.Stays {
 		fmt.Fprintf(a.stdout, "! %s stays: %s\n", escape(s.Path), escape(s.Why))
 	}
-	for _, s := range r.Skipped {
+	for _, s := range v.Skipped {
 		fmt.Fprintf(a.stderr, "lola: note: %s is not part of the module: %s\n", escape(s.Path), escape(s.Why))
 	}
-	for _, n := range r.Notices {
+	for _, n := range v.Notices {
 		fmt.Fprintf(a.stderr, "lola: note: %s\n", escape(n))
 	}
-	for _, m := range r.Messages {
-		if m.Level != abi.LevelDebug {
-			a.gutter(m.Extension, fmt.Sprintf("%s: %s", m.Level, m.Text))
+	for _, m := range v.Messages {
+		if m.Level != string(abi.LevelDebug) {
+			a.gutter(m.Extension, m.Level+": "+m.Text)
 		}
 	}
-	for _, d := range r.Diagnostics {
+	for _, d := range v.Diagnostics {
 		a.gutter(d.Extension, d.Text)
 		if d.Truncated {
 			fmt.Fprintf(a.stderr, "lola: note: the rest of what %s printed was dropped\n", d.Extension)
@@ -52,35 +65,11 @@ func (a *app) printReport(r host.Report, dryRun bool) {
 	}
 }
 
-// printSummary is the last line.
-func (a *app) printSummary(r host.Report, dryRun bool) {
-	name := r.Module
-	if r.Version != "" {
-		name += " " + r.Version
+// width is how many columns the terminal has, 0 if that is not known.
+func width(f *os.File) int {
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
 	}
-	count := map[plan.Action]int{}
-	for _, f := range r.Files {
-		count[f.Action]++
-	}
-	var did []string
-	for _, c := range []struct {
-		action plan.Action
-		word   string
-	}{{plan.Create, "created"}, {plan.Update, "changed"}, {plan.Remove, "removed"}, {plan.Keep, "as they were"}} {
-		if n := count[c.action]; n > 0 {
-			did = append(did, fmt.Sprintf("%d %s", n, c.word))
-		}
-	}
-	what := "no files"
-	if len(did) > 0 {
-		what = strings.Join(did, ", ")
-	}
-	state := r.Action + "ed"
-	switch {
-	case !r.Changed:
-		state = "unchanged"
-	case dryRun:
-		state = "would be " + r.Action + "ed"
-	}
-	fmt.Fprintf(a.stdout, "%s: %s for %s (files: %s)\n", name, state, strings.Join(r.Targets, ", "), what)
+	return w
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lola-ext/lola/host"
 	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/host/root"
 	"github.com/lola-ext/lola/targets"
 )
 
@@ -20,6 +21,7 @@ import (
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	hook           root.Hook // see host.Options; only tests have one
 }
 
 // run executes one command line and returns its exit code.
@@ -32,7 +34,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd.SetErr(stderr)
 	err := cmd.ExecuteContext(ctx)
 	code, hint := exitCode(err)
-	if err != nil {
+	if err != nil && code != exitChanged {
 		for i, line := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
 			if i == 0 {
 				fmt.Fprintf(stderr, "lola: error: %s\n", escape(line))
@@ -76,7 +78,10 @@ func (a *app) command() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	cmd.AddCommand(a.installCommand(), a.uninstallCommand(), a.listCommand(), a.extCommand(), a.explainCommand(), a.versionCommand())
+	cmd.AddCommand(
+		a.installCommand(), a.uninstallCommand(), a.listCommand(), a.statusCommand(), a.planCommand(), a.undoCommand(), a.recoverCommand(),
+		a.logCommand(), a.extCommand(), a.explainCommand(), a.versionCommand(),
+	)
 	return cmd
 }
 
@@ -92,7 +97,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // host opens the host with the built-in targets.
 func (a *app) host() (*host.Host, error) {
-	var o host.Options
+	o := host.Options{Hook: a.hook}
 	for _, m := range targets.Manifests() {
 		o.Builtins = append(o.Builtins, host.Builtin{Manifest: m.YAML, Artifact: targets.Wasm()})
 	}

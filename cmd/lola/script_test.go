@@ -14,6 +14,10 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/host/module"
 )
 
 // example returns a copy of examples/git-doctor: what Bazel lays out for a test are links, and links that lead out of a module
@@ -50,6 +54,17 @@ func example(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return dst
+}
+
+// trust is the argument of --trust for a module.
+func trust(t testing.TB, dir string) string {
+	t.Helper()
+	m, err := module.Load(dir, abi.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	return grant.Trust{Name: m.Name, Digest: m.Digest}.String()
 }
 
 // exampleMode is the mode that Git gives the file: neither Bazel's copies nor a umask count.

@@ -16,9 +16,9 @@ type Run struct {
 	Text string `json:"text"` // what it says, verbatim; foreign text
 }
 
-// maxFrontmatter bounds what is looked at of a file's frontmatter, in bytes. A file whose frontmatter is longer counts as
+// MaxFrontmatter bounds what is looked at of a file's frontmatter, in bytes. A file whose frontmatter is longer counts as
 // one that makes something run.
-const maxFrontmatter = 64 << 10
+const MaxFrontmatter = 64 << 10
 
 // serversFile holds the MCP servers of a module: programs that the assistant starts, or hosts that it talks to.
 const serversFile = "mcps.json"
@@ -58,21 +58,22 @@ func (p *Package) Runs() ([]Run, error) {
 			runs = append(runs, Run{What: "MCP servers that the assistant starts", Path: f.path, Text: string(text)})
 			continue
 		}
-		if what, head := frontmatterRuns(text); what != "" {
+		if what, head := FrontmatterRuns(text); what != "" {
 			runs = append(runs, Run{What: what, Path: f.path, Text: head})
 		}
 	}
 	return runs, nil
 }
 
-// frontmatterRuns says what the frontmatter of a file makes run, "" for nothing, and the frontmatter.
-func frontmatterRuns(text []byte) (what, head string) {
+// FrontmatterRuns says what the frontmatter of a Markdown file makes run, "" for nothing, and the frontmatter. The beginning
+// of the text, twice [MaxFrontmatter] bytes, is enough.
+func FrontmatterRuns(text []byte) (what, head string) {
 	head, ok := frontmatter(text)
 	if !ok {
 		return "", ""
 	}
-	if len(head) > maxFrontmatter {
-		return "a frontmatter too long to be read", head[:maxFrontmatter]
+	if len(head) > MaxFrontmatter {
+		return "a frontmatter too long to be read", head[:MaxFrontmatter]
 	}
 	if strings.TrimSpace(head) == "" {
 		return "", ""
@@ -108,7 +109,7 @@ func frontmatter(text []byte) (string, bool) {
 		default:
 			head.Write(line)
 		}
-		if head.Len() > maxFrontmatter {
+		if head.Len() > MaxFrontmatter {
 			break
 		}
 	}

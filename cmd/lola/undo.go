@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lola-ext/lola/host"
+)
+
+func (a *app) undoCommand() *cobra.Command {
+	var (
+		u         host.Undo
+		o         settleOptions
+		list, all bool
+	)
+	cmd := &cobra.Command{
+		Use:   "undo [ID] [--list [--all]] [--project DIR] [--dry-run]",
+		Short: "Take back a change that was made to a project",
+		Long: "Take back the last change of the project, or the one with the ID: files and what is recorded become what they were.\n" +
+			"If anything that the change made was changed since, nothing happens and the files are named.",
+		DisableFlagsInUseLine: true,
+		Args:                  args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := a.host()
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			if list || all {
+				project := u.Project
+				if all {
+					project = ""
+				}
+				return a.undoable(h, project, o.json)
+			}
+			if len(args) > 0 {
+				u.ID = args[0]
+			}
+			u.DryRun = o.dryRun
+			p, err := h.Undo(cmd.Context(), u)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			return a.settle(cmd.Context(), p, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&list, "list", false, "list what can be undone, the newest last")
+	f.BoolVar(&all, "all", false, "list the changes of all projects")
+	a.settleFlags(cmd, &u.Project, nil, &u.AllowRoot, &o)
+	return cmd
+}
+
+func (a *app) undoable(h *host.Host, project string, asJSON bool) error {
+	entries, err := h.Undoable(project)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(entries)
+	}
+	if len(entries) == 0 {
+		fmt.Fprintln(a.stdout, "nothing can be undone here")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tTIME\tACTION\tMODULE\tTARGETS\tPATHS\tPROJECT")
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", e.ID, e.Time.Format(time.RFC3339), e.Action,
+			escape(strings.TrimSpace(e.Module+" "+e.Version)), escape(strings.Join(e.Targets, ",")), e.Paths, escape(e.Project))
+	}
+	return w.Flush()
+}

@@ -3,6 +3,9 @@ package targets
 import (
 	"bytes"
 	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +53,66 @@ func TestManifests(t *testing.T) {
 			t.Errorf("%s: the module does not know the name", m.Name)
 		}
 	}
+}
+
+// Whatever the golden plans write or edit is among what the manifests ask for, in a project and in a user's folder, and what
+// others share is asked for by name.
+func TestManifestsAskForWhatPlansDo(t *testing.T) {
+	for _, m := range Manifests() {
+		golden, err := os.ReadFile(filepath.Join("testdata", m.Name+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		project, user, ok := strings.Cut(string(golden), "--- for a user ---")
+		if !ok {
+			t.Fatalf("%s: no plan for a user", m.Name)
+		}
+		text := string(m.YAML)
+		for _, scope := range []struct{ name, plan, indent, writes string }{
+			{"project", project, "  ", text[strings.Index(text, "\nwrites:\n"):strings.Index(text, "\nuser:\n")]},
+			{"user", user, "    ", text[strings.Index(text, "\nuser:\n"):]},
+		} {
+			var globs []string
+			for line := range strings.Lines(scope.writes) {
+				if g, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), scope.indent+"- "); ok {
+					globs = append(globs, strings.Trim(g, `"`))
+				}
+			}
+			paths := 0
+			for line := range strings.Lines(scope.plan) {
+				path, edit := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "edit ")
+				if edit {
+					path, _, _ = strings.Cut(path, " block ")
+				} else if mode, rest, ok := strings.Cut(path, " "); ok && len(mode) == 4 && mode[0] == '0' {
+					path, _, _ = strings.Cut(strings.TrimSuffix(rest, " ="), " <- ")
+				} else {
+					continue
+				}
+				paths++
+				fits := func(g string) bool {
+					return g == path || !edit && match(strings.Split(g, "/"), strings.Split(path, "/"))
+				}
+				if !slices.ContainsFunc(globs, fits) {
+					t.Errorf("%s, scope %s: %q is none of %q", m.Name, scope.name, path, globs)
+				}
+			}
+			if paths < 5 {
+				t.Errorf("%s, scope %s: the plan has %d paths", m.Name, scope.name, paths)
+			}
+		}
+	}
+}
+
+// match is what a host's globs are, as far as the manifests use them.
+func match(glob, parts []string) bool {
+	if len(glob) == 0 || len(parts) == 0 {
+		return len(glob) == len(parts)
+	}
+	if glob[0] == "**" {
+		return match(glob[1:], parts) || match(glob, parts[1:]) || len(glob) == 1
+	}
+	ok, err := path.Match(glob[0], parts[0])
+	return ok && err == nil && match(glob[1:], parts[1:])
 }
 
 // The committed module is what the sources make. Compilers differ in their output, so only the one that made it can tell.

@@ -5,6 +5,8 @@ use alloc::format;
 use lola_ext::{Content, Identity, Intent, Level};
 
 mod forms;
+mod json;
+mod servers;
 
 fn file<'a>(path: &'a str, mode: u16, content: Option<&'a [u8]>) -> File<'a> {
     File { path, mode, size: content.map_or(1 << 20, |c| c.len() as u64), digest: [7; 32], content }
@@ -14,25 +16,55 @@ fn text_file<'a>(path: &'a str, content: &'a str) -> File<'a> {
     file(path, 0o644, Some(content.as_bytes()))
 }
 
-/// Runs one action. Files are sorted here, as a host sorts them.
-pub(crate) fn run<'a>(target_name: &'a str, action: &'a str, mut files: Vec<File<'a>>) -> Result<Plan, Error> {
+/// Runs one action on the module `kit` in a project. Files are sorted here, as a host sorts them.
+pub(crate) fn run<'a>(target_name: &'a str, action: &'a str, files: Vec<File<'a>>) -> Result<Plan, Error> {
+    run_as(target_name, action, None, "kit", files)
+}
+
+pub(crate) fn run_as<'a>(
+    target_name: &'a str,
+    action: &'a str,
+    scope: Option<Scope>,
+    module: &'a str,
+    mut files: Vec<File<'a>>,
+) -> Result<Plan, Error> {
     files.sort_by_key(|f| f.path.as_bytes());
     let request = Request {
         action,
         extension: Identity { name: target_name, version: "0.1.0" },
-        scope: None,
+        scope,
         params: Vec::new(),
-        module: Some(Module { name: "kit", version: "1.2.0", digest: [9; 32], files }),
+        module: Some(Module { name: module, version: "1.2.0", digest: [9; 32], files }),
         inputs: Vec::new(),
     };
     let mut plan = Plan::default();
     target(&request, &mut plan).map(|()| plan)
 }
 
+const SERVERS: &str = r#"{
+  "mcpServers": {
+    "thread": {
+      "command": "${BIN:-npx}",
+      "args": ["-y", "thread-mcp", "--root", "${HOME}/cloth"],
+      "env": {"THREAD_TOKEN": "${THREAD_TOKEN}", "MODE": "fine \"silk\""},
+      "cwd": "tools",
+      "timeout": 30000
+    },
+    "shop/needle~1": {
+      "type": "http",
+      "url": "https://needle.example/mcp",
+      "headers": {"Authorization": "Bearer ${env:NEEDLE_TOKEN}"},
+      "trust": true
+    },
+    "old": {"type": "sse", "url": "https://old.example/sse"}
+  }
+}
+"#;
+
 fn sample() -> Vec<File<'static>> {
     alloc::vec![
         text_file("lola.yaml", "name: kit\nversion: 1.2.0\n"),
-        text_file("mcps.json", "{}"),
+        text_file("mcps.json", SERVERS),
         text_file("AGENTS.md", "# Kit\n\nUse the kit.\n\n\n"),
         text_file("INSTRUCTIONS.md", "\nAsk first.\n"),
         text_file("notes.txt", "mine"),
@@ -59,6 +91,20 @@ fn sample() -> Vec<File<'static>> {
     ]
 }
 
+fn json_text(value: &Json) -> String {
+    match value {
+        Json::Null => String::from("null"),
+        Json::Bool(b) => format!("{b}"),
+        Json::Int(n) => format!("{n}"),
+        Json::Text(t) => format!("{t:?}"),
+        Json::Array(items) => format!("[{}]", items.iter().map(json_text).collect::<Vec<_>>().join(", ")),
+        Json::Object(pairs) => {
+            let pairs: Vec<String> = pairs.iter().map(|(k, v)| format!("{k:?}: {}", json_text(v))).collect();
+            format!("{{{}}}", pairs.join(", "))
+        }
+    }
+}
+
 /// A plan as text, one line a file or message, contents indented.
 pub(crate) fn show(plan: &Plan) -> String {
     let mut out = String::new();
@@ -67,7 +113,21 @@ pub(crate) fn show(plan: &Plan) -> String {
         out += &format!("! {}\n", m.text);
     }
     for intent in &plan.intents {
-        let Intent::Write(w) = intent else { panic!("{intent:?} is no write") };
+        let w = match intent {
+            Intent::Write(w) => w,
+            Intent::EditJson { path, edits } => {
+                out += &format!("edit {path}\n");
+                for e in edits {
+                    out += &format!("    {} = {}\n", e.at, json_text(e.value.as_ref().unwrap()));
+                }
+                continue;
+            }
+            Intent::EditBlock { path, id, text } => {
+                out += &format!("edit {path} block {id}\n    |{}\n", text.as_ref().unwrap());
+                continue;
+            }
+            other => panic!("{other:?} is not what a target does"),
+        };
         match &w.content {
             Content::Module(from) => out += &format!("{:04o} {} <- {from}\n", w.mode, w.path),
             Content::Bytes(b) => {
@@ -82,8 +142,14 @@ pub(crate) fn show(plan: &Plan) -> String {
     out
 }
 
+/// Holds what becomes of the sample, first in a project, then in a user's folder, and that a host decodes it.
 fn golden(name: &str, want: &str) {
-    let got = show(&run(name, "install", sample()).unwrap());
+    let project = run(name, "install", sample()).unwrap();
+    let user = run_as(name, "install", Some(Scope::User), "kit", sample()).unwrap();
+    for plan in [&project, &user] {
+        lola_ext::encode_plan(plan).unwrap();
+    }
+    let got = format!("{}\n--- for a user ---\n\n{}", show(&project), show(&user));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         let dir = option_env!("CARGO_MANIFEST_DIR").expect("golden files are updated with cargo test");
         std::fs::write(format!("{dir}/testdata/{name}.txt"), &got).unwrap();
@@ -119,16 +185,68 @@ fn copilot() {
 
 #[test]
 fn one_file_of_instructions() {
-    for (name, path, copied) in [
-        ("claude-code", ".claude/rules/kit.md", true),
-        ("cursor", ".cursor/rules/kit.mdc", false),
-        ("copilot", ".github/instructions/kit.instructions.md", false),
+    for (name, path, copied, edit) in [
+        ("claude-code", ".claude/lola/kit.md", true, "edit CLAUDE.md block kit\n    |@.claude/lola/kit.md\n"),
+        ("cursor", ".cursor/rules/kit.mdc", false, ""),
+        ("gemini-cli", ".gemini/lola/kit.md", true, "edit GEMINI.md block kit\n    |@./.gemini/lola/kit.md\n"),
+        ("opencode", ".opencode/lola/kit.md", true, "edit opencode.json\n    /instructions/- = \".opencode/lola/kit.md\"\n"),
+        ("copilot", ".github/instructions/kit.instructions.md", false, ""),
     ] {
-        let plan = run(name, "install", alloc::vec![text_file("INSTRUCTIONS.md", "Ask first.")]).unwrap();
-        let [Intent::Write(w)] = &plan.intents[..] else { panic!("{name}: {plan:?}") };
+        let mut plan = run(name, "install", alloc::vec![text_file("INSTRUCTIONS.md", "Ask first.")]).unwrap();
+        let at = plan.intents.iter().position(|i| matches!(i, Intent::Write(_))).unwrap();
+        let Intent::Write(w) = plan.intents.remove(at) else { unreachable!() };
         assert_eq!(w.path, path);
         assert_eq!(matches!(w.content, Content::Module(_)), copied, "{name}");
-        assert_eq!(plan.messages, []);
+        plan.messages.clear();
+        assert_eq!(show(&plan), edit, "{name}");
+    }
+}
+
+#[test]
+fn every_name_has_a_block_of_its_own() {
+    for (name, want) in [
+        ("kit", Some("kit")),
+        ("a-1", Some("a-1")),
+        ("Kit", Some(".kit")),
+        ("k.it", Some("k..it")),
+        ("k_it", Some("k.-it")),
+        ("k-it", Some("k-it")),
+        ("kI.T_", Some("k.i...t.-")),
+        (&"a".repeat(64), Some(&*"a".repeat(64))),
+        (&"A".repeat(32), Some(&*".a".repeat(32))),
+        (&"A".repeat(33), None),
+        ("", None),
+        ("ü", None),
+        ("a b", None),
+    ] {
+        assert_eq!(block_id(name).as_deref(), want, "{name}");
+    }
+    // All names of up to three letters of an alphabet that has each kind of letter.
+    let mut names = alloc::vec![String::new()];
+    for from in 0.. {
+        if names[from].len() == 3 {
+            break;
+        }
+        for c in ["a", "A", "1", ".", "_", "-", "b"] {
+            let longer = [names[from].as_str(), c].concat();
+            names.push(longer);
+        }
+    }
+    let mut ids: Vec<String> = names.iter().filter_map(|n| block_id(n)).collect();
+    let all = ids.len();
+    assert!(ids.iter().flat_map(|id| id.bytes()).all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-')));
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!((all, ids.len()), (7 + 49 + 343, 7 + 49 + 343));
+}
+
+#[test]
+fn a_name_without_a_block_is_said() {
+    let name = "A".repeat(40);
+    for (target, file) in [("claude-code", "CLAUDE.md"), ("gemini-cli", "GEMINI.md")] {
+        let plan = run_as(target, "install", None, &name, alloc::vec![text_file("AGENTS.md", "x")]).unwrap();
+        assert_eq!(plan.intents, []);
+        assert!(plan.messages[0].text.ends_with(&format!("the module's name is too long for a mark in {file}, left out")));
     }
 }
 
@@ -170,6 +288,18 @@ fn errors() {
             "converting for Gemini CLI: reading \"commands/big.md\": its content was withheld, it is over the limit or the manifest does not list it under contents",
         ),
         (
+            "claude-code",
+            "install",
+            alloc::vec![file("mcps.json", 0o644, None)],
+            "converting for Claude Code: reading \"mcps.json\": its content was withheld, it is over the limit or the manifest does not list it under contents",
+        ),
+        (
+            "copilot",
+            "install",
+            alloc::vec![text_file("mcps.json", "{\n  \"mcpServers\": {},\n}")],
+            "converting for GitHub Copilot: reading \"mcps.json\": line 3: a key was expected",
+        ),
+        (
             "opencode",
             "install",
             alloc::vec![file("agents/bin.md", 0o644, Some(b"\xff\xfe"))],
@@ -179,20 +309,6 @@ fn errors() {
     for (name, action, files, want) in cases {
         assert_eq!(run(name, action, files.clone()).unwrap_err().0, *want);
     }
-}
-
-#[test]
-fn the_user_scope_is_refused() {
-    let request = Request {
-        action: "install",
-        extension: Identity { name: "cursor", version: "0.1.0" },
-        scope: Some(Scope::User),
-        params: Vec::new(),
-        module: None,
-        inputs: Vec::new(),
-    };
-    let got = target(&request, &mut Plan::default()).unwrap_err().0;
-    assert_eq!(got, "installing for the user: the target \"cursor\" knows projects only");
 }
 
 #[test]

@@ -287,7 +287,7 @@ impl Writer {
             }
             Json::Object(pairs) => {
                 let mut sorted: Vec<&(String, Json)> = pairs.iter().collect();
-                sorted.sort_unstable_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.as_bytes().cmp(b.as_bytes())));
+                crate::sort(&mut sorted, |(a, _), (b, _)| (a.len(), a.as_bytes()) < (b.len(), b.as_bytes()));
                 if sorted.windows(2).any(|w| w[0].0 == w[1].0) {
                     return Err("a value has a key twice");
                 }

@@ -48,11 +48,15 @@ mod encode;
 pub mod guest;
 mod plan;
 mod request;
+mod sort;
 
 pub use decode::{decode_request, FormError};
 pub use encode::encode_plan;
 pub use plan::{Content, Entry, Expect, Finding, Intent, Json, JsonEdit, Level, Message, Outcome, Plan, Verdict, Write};
 pub use request::{File, Identity, Input, InputState, Module, Param, Request, Scope};
+
+#[doc(hidden)]
+pub use sort::sort;
 
 use alloc::string::String;
 

@@ -30,6 +30,27 @@ fn errors_are_text() {
     assert_eq!(answer_text(no_module, &[REQUEST, b"\x00"].concat()), "reading the request: trailing at byte 49");
 }
 
+/// The encoder's own sort, held to the standard library's.
+#[test]
+fn sorting() {
+    let mut seed = 1u32;
+    for len in 0..200 {
+        let mut items: Vec<u32> = (0..len)
+            .map(|_| {
+                seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+                seed >> 16 & 63
+            })
+            .collect();
+        let mut want = items.clone();
+        want.sort_unstable();
+        lola_ext::sort(&mut items, |a, b| a < b);
+        assert_eq!(items, want);
+        lola_ext::sort(&mut items, |a, b| a > b);
+        want.reverse();
+        assert_eq!(items, want);
+    }
+}
+
 #[test]
 fn what_no_host_decodes_is_refused() {
     let edit = |edits| Plan { intents: vec![Intent::EditJson { path: "a.json".into(), edits }], ..Plan::default() };

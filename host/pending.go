@@ -233,8 +233,11 @@ func (p *Pending) describe() {
 				f.OldSize, f.OldDigest = s.Before.Size, s.Before.Digest.String()
 			}
 		}
-		if s.Action == plan.Remove || slices.Equal(s.Owners, []string{self}) {
+		if s.Action == plan.Remove {
 			f.Targets = nil
+		}
+		if slices.Equal(s.Owners, []string{self}) { // held to the record already: only what lola put there goes
+			f.Targets, f.Foreign = nil, nil
 		}
 		if s.Remote != nil {
 			f.URL, f.Ref = s.Remote.URL, s.Remote.Ref

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func demo(w io.Writer) (err error) {
 	if err := os.MkdirAll(filepath.Join(project, ".claude"), 0o777); err != nil {
 		return err
 	}
-	d := session{w: w, lola: lola, dir: project, home: filepath.Join(scratch, "home")}
+	d := session{w: w, lola: lola, dir: project, home: filepath.Join(scratch, "home"), last: new(string)}
 	fmt.Fprintf(w, "A project of somebody who uses Claude Code, and a module beside it:\n\n")
 	d.typed("mkdir -p project/.claude; cd project")
 	before, err := tree(project)
@@ -63,8 +64,22 @@ func demo(w io.Writer) (err error) {
 	}
 	for _, args := range [][]string{
 		{"ext", "list"},
-		{"install", "../" + module},
+		{"install", "../" + module, "--dry-run"},
+	} {
+		if err := d.run(args...); err != nil {
+			return err
+		}
+	}
+	// The module has an MCP server, which starts by itself; the preview says what to agree to.
+	trust, err := d.trust()
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"install", "../" + module, "--trust", trust},
 		{"list"},
+		{"status"},
+		{"log"},
 	} {
 		if err := d.run(args...); err != nil {
 			return err
@@ -109,6 +124,15 @@ func place(name string) (string, error) {
 type session struct {
 	w               io.Writer
 	lola, dir, home string
+	last            *string // what the last command printed
+}
+
+// trust finds NAME@sha256:HEX in what the last command printed.
+func (s session) trust() (string, error) {
+	if found := regexp.MustCompile(module + `@sha256:[0-9a-f]{64}`).FindString(*s.last); found != "" {
+		return found, nil
+	}
+	return "", errors.New("the preview does not say what to agree to")
 }
 
 func (s session) typed(line string) { fmt.Fprintf(s.w, "\n$ %s\n", line) }
@@ -122,6 +146,7 @@ func (s session) run(args ...string) error {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	_, _ = s.w.Write(out.Bytes())
+	*s.last = out.String()
 	if err != nil {
 		return fmt.Errorf("run lola %s: %w", args[0], err)
 	}

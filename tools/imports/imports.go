@@ -60,7 +60,7 @@ var rows = []row{
 	},
 	{
 		module: "golang.org/x/term",
-		by:     []string{"cmd/lola"},
+		by:     []string{"cmd/lola", "cmd/lola/preview"},
 		why:    "whether there is a person to ask is the command's to know",
 	},
 	{
@@ -74,13 +74,23 @@ var rows = []row{
 		why:    "what a glob matches is what it grants, so one package says it",
 	},
 	{
+		module: "github.com/tailscale/hujson",
+		by:     []string{"host/internal/edit"},
+		why:    "it parses without a bound on depth, so one package stands before it",
+	},
+	{
+		module: "github.com/aymanbagabas/go-udiff",
+		by:     []string{"cmd/lola/preview"},
+		why:    "what a person is shown is made in one package, which bounds it",
+	},
+	{
 		module: "golang.org/x/text",
-		by:     []string{"host/plan", "fuzz/..."},
+		by:     []string{"host/plan", "host/plan/plantest", "host/internal/fold", "fuzz/..."},
 		why:    "paths are folded in one place, so that they fold alike everywhere",
 	},
 	{
 		module: "golang.org/x/sys",
-		by:     []string{"host", "host/root", "host/internal/apply", "host/internal/launch", "host/internal/home", "shim/...", "bench/..."},
+		by:     []string{"host", "host/root", "host/internal/apply", "host/internal/launch", "host/internal/home", "host/audit", "shim/...", "bench/..."},
 		tests:  true,
 		why:    "system calls stand in the packages that touch files, processes and the kernel's walls",
 	},

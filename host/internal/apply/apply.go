@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -312,8 +313,17 @@ func (t *transaction) finish() (Done, error) {
 // holds something of somebody else's.
 func (t *transaction) prune() []string {
 	var pruned []string
+	up := map[string]bool{}
 	for _, e := range t.c.Prune {
 		_ = t.rmdir(e.Path) // what cannot go stays, and is looked for again with the next change
+		dir, _ := root.Split(e.Path)
+		up[dir] = true
+	}
+	for _, dir := range slices.Sorted(maps.Keys(up)) {
+		if d, _, err := t.root.Walk(dir, false); err == nil {
+			_ = d.Sync()
+			d.Close()
+		}
 	}
 	for _, dir := range slices.Concat(t.c.Gone, paths(t.c.Prune)) {
 		if info, err := t.root.Stat(dir); err == nil && !info.Exists {
@@ -383,11 +393,14 @@ func (t *transaction) close() {
 	}
 }
 
-// discard removes the staging directory with what was moved aside.
+// discard removes the staging directory with what was moved aside, durably: nobody looks for it once the change is over.
 func (t *transaction) discard() error {
 	t.close() // Windows keeps a directory as long as it is open
 	if err := t.root.Top().RemoveTree(t.c.Staging); err != nil {
 		return fmt.Errorf("removing the staging directory %q: %w", path.Join(t.root.Path(), t.c.Staging), err)
+	}
+	if err := t.root.Top().Sync(); err != nil {
+		return fmt.Errorf("making durable that the staging directory %q is removed: %w", path.Join(t.root.Path(), t.c.Staging), err)
 	}
 	return nil
 }

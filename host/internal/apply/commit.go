@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/lola-ext/lola/host/root"
@@ -21,7 +23,7 @@ func (t *transaction) commit() error {
 		return t.root.SyncAll()
 	}
 	gone := t.went()
-	for dir := range t.touched {
+	for _, dir := range slices.Sorted(maps.Keys(t.touched)) {
 		if gone[dir] {
 			continue
 		}
@@ -79,7 +81,10 @@ func (t *transaction) move(i int) error {
 		if err := mkdir(d, name, m.After); err != nil {
 			return moving(m.Path, "into place", err)
 		}
-		return t.landed(m.Path, d, name, func() error { return d.Rmdir(name) })
+		if err := t.landed(m.Path, d, name, func() error { return d.Rmdir(name) }); err != nil {
+			return err
+		}
+		return syncDir(d, name)
 	case kindRename:
 		to, newName, err := t.other(m.To)
 		if err != nil {
@@ -98,6 +103,23 @@ func (t *transaction) move(i int) error {
 		return moving(m.Path, "into place", err)
 	}
 	return t.landed(m.Path, d, name, func() error { return d.RenameNew(name, t.fresh, slot) })
+}
+
+// syncDir makes a directory that was made durable: what is moved into it must not be lost with it.
+func syncDir(d *root.Dir, name string) error {
+	sub, err := d.OpenDir(name)
+	if err != nil {
+		return err
+	}
+	err = sub.Sync() // its mode
+	sub.Close()
+	if err == nil {
+		err = d.Sync() // its name
+	}
+	if err != nil {
+		return fmt.Errorf("making the directory %q durable: %w", name, err)
+	}
+	return nil
 }
 
 // swapByTwo is a swap where there is no exchange: for an instant nothing is at the path.

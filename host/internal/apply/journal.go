@@ -47,7 +47,12 @@ var errTorn = errors.New("it breaks off")
 type book struct{ dir *root.Dir }
 
 func openBook(state *root.Root, make bool) (*book, error) {
-	d, _, err := state.Walk(changesDir, make)
+	d, made, err := state.Walk(changesDir, make)
+	if err == nil && len(made) > 0 {
+		if err = state.Top().Sync(); err != nil { // a journal is as durable as the folder that it lies in
+			d.Close()
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the folder %q of the state folder: %w", changesDir, err)
 	}

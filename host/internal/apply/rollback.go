@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -15,6 +16,7 @@ import (
 // one after a crash, nor how often. Only what still is what was put there is touched; the rest stays and is named.
 func (t *transaction) rollback() (left []error) {
 	t.forget()
+	clear(t.touched)
 	ready, err := t.root.Stat(t.c.Staging + "/" + readyName)
 	if err != nil {
 		return []error{fmt.Errorf("looking into the staging directory: %w", err)}
@@ -82,6 +84,9 @@ func (t *transaction) back(i int, covers map[string]int) error {
 		return t.takeOut(m.Path, slot, m.After)
 	case kindMkdir:
 		if covered, err := t.covered(m.Path, covers); covered || err != nil {
+			return err
+		}
+		if err := t.settle(); err != nil {
 			return err
 		}
 		return t.rmdir(m.Path)
@@ -192,7 +197,28 @@ func (t *transaction) renameBack(m *move) error {
 	if !is {
 		return fmt.Errorf("%q was moved to %q and changed there; it stays", m.Path, m.To)
 	}
-	return t.putBack(m.To, m.Path)
+	if err := t.putBack(m.To, m.Path); err != nil {
+		return err
+	}
+	dir, _ := root.Split(m.Path)
+	t.touched[dir] = true
+	return nil
+}
+
+// settle makes durable that renames were taken back, before the directories go that they went into.
+func (t *transaction) settle() error {
+	for _, dir := range slices.Sorted(maps.Keys(t.touched)) {
+		d, _, err := t.root.Walk(dir, false)
+		if err == nil {
+			err = d.Sync()
+			d.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("making the directory %q durable: %w", dir, err)
+		}
+	}
+	clear(t.touched)
+	return nil
 }
 
 // putBack moves what was there before to its path again, if nothing is there now.

@@ -62,10 +62,14 @@ func (t *transaction) stage(ctx context.Context) error {
 			return err
 		}
 	}
+	// What is staged is durable before the directory is ready, and that before anything is moved.
+	if err := t.barrier(t.fresh, t.staging, top); err != nil {
+		return err
+	}
 	if err := writeFile(t.staging, readyName, ""); err != nil {
 		return err
 	}
-	return t.barrier(t.fresh, t.staging)
+	return t.staging.Sync()
 }
 
 func writeFile(d *root.Dir, name, text string) error {

@@ -152,11 +152,17 @@ func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, tar
 		}
 		spool := wire.NewSpool(h.spools)
 		p.closers = append(p.closers, spool.Close)
-		reply, err := h.runner.Run(ctx, runner.Module{Name: t.Name, Bytes: t.artifact}, &abi.Request{
+		read, err := gatherInputs(p.root, t.Name, t.grant(scope), h.limits)
+		if err != nil {
+			return nil, err
+		}
+		p.inputs = append(p.inputs, read)
+		reply, err := h.runner.Run(ctx, runner.Module{Name: t.Name, Bytes: t.artifact, Limits: t.Tighten(h.limits)}, &abi.Request{
 			Action:    "install",
 			Extension: abi.Identity{Name: t.Name, Version: t.Version},
 			Scope:     scope,
 			Module:    shown,
+			Inputs:    read.list,
 		}, spool)
 		if err != nil {
 			return nil, err

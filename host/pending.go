@@ -42,6 +42,7 @@ type Pending struct {
 	meta      meta
 	targets   []*builtin      // whose plans these are
 	proposals []plan.Proposal // the plans, as they came; only of an install
+	inputs    []inputs        // what extensions were given to read
 	trust     grant.Trust     // what the user has to agree to if the report has Runs
 	agreed    home.Agreed     // about the root
 	agrees    bool            // agreed is to be written down
@@ -158,7 +159,7 @@ func (p *Pending) unchanged() error {
 	if !now.Equal(p.before) {
 		return fmt.Errorf("applying the change: another command changed what is installed in %q meanwhile; run this one again", p.root.Path())
 	}
-	return nil
+	return p.unchangedInputs()
 }
 
 // make logs the change, makes it and logs that it is made.

@@ -77,6 +77,8 @@ type Module struct {
 	File   *os.File
 	Size   int64
 	Digest abi.Digest
+	// Limits bound this module's runs instead of the runner's own, if its manifest asks for less. The zero value: those.
+	Limits abi.Limits
 }
 
 // Reply is what an extension answered.
@@ -101,13 +103,14 @@ type Reply struct {
 //
 // Its error is always an [*Error].
 func (r *Runner) Run(ctx context.Context, m Module, req *abi.Request, spool *wire.Spool) (*Reply, error) {
+	lim := r.limitsOf(m)
 	var encoded bytes.Buffer
-	if err := (wire.Options{Limits: r.limits}).EncodeRequest(&encoded, req); err != nil {
+	if err := (wire.Options{Limits: lim}).EncodeRequest(&encoded, req); err != nil {
 		return nil, &Error{Class: ClassRequest, Extension: m.Name, Text: err.Error(), Err: err}
 	}
 	reply := &Reply{}
 	err := r.do(ctx, m, job.Run, encoded.Bytes(), reply, func(body io.Reader, size int64) error {
-		plan, err := wire.DecodePlan(body, spool, wire.Options{Limits: r.limits, Size: size})
+		plan, err := wire.DecodePlan(body, spool, wire.Options{Limits: lim, Size: size})
 		reply.Plan = plan
 		return err
 	})
@@ -170,12 +173,13 @@ func (r *Runner) do(ctx context.Context, m Module, do job.Do, request []byte, re
 		return &Error{Class: ClassStart, Extension: m.Name, Text: err.Error(), Err: err}
 	}
 	defer release()
-	bound := r.limits.Plan
+	lim := r.limitsOf(m)
+	bound := lim.Plan
 	if do == job.Inspect {
 		bound = job.MaxInfo
 	}
 	head := job.Job{
-		Do: do, Memory: r.limits.GuestMemory, Plan: r.limits.Plan, Diagnostics: r.limits.Diagnostics,
+		Do: do, Memory: lim.GuestMemory, Plan: lim.Plan, Diagnostics: lim.Diagnostics,
 		Request: int64(len(request)), ModuleSize: size, Digest: digest,
 	}.Append(nil)
 
@@ -192,8 +196,8 @@ func (r *Runner) do(ctx context.Context, m Module, do job.Do, request []byte, re
 	result, runErr := launch.Run(ctx, launch.Spec{
 		Path: r.program, Args: []string{job.Command},
 		Request: io.MultiReader(bytes.NewReader(head), bytes.NewReader(request)), KeepStdin: true,
-		Stdout: pw, MaxStdout: 2*job.MaxLine + bound, MaxStderr: r.limits.Diagnostics,
-		Deadline: r.limits.Deadline,
+		Stdout: pw, MaxStdout: 2*job.MaxLine + bound, MaxStderr: lim.Diagnostics,
+		Deadline: lim.Deadline,
 		Donate:   []launch.Donation{{Name: job.Module, File: file}},
 	})
 	_ = pw.Close()
@@ -203,7 +207,15 @@ func (r *Runner) do(ctx context.Context, m Module, do job.Do, request []byte, re
 	reply.DiagnosticsTruncated = result.StderrDropped > 0 || answer.status.Dropped > 0
 	reply.Level, reply.Elapsed = answer.hello.Level, result.Elapsed
 	reply.GuestMemory, reply.PeakRSS = answer.status.Memory, result.PeakRSS
-	return judge(ctx, m.Name, r.limits, result, runErr, readErr, answer.status, reply)
+	return judge(ctx, m.Name, lim, result, runErr, readErr, answer.status, reply)
+}
+
+// limitsOf are the limits of a module's runs.
+func (r *Runner) limitsOf(m Module) abi.Limits {
+	if m.Limits == (abi.Limits{}) {
+		return r.limits
+	}
+	return m.Limits
 }
 
 // module returns the file to donate.

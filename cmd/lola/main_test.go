@@ -18,8 +18,13 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"lola": lolaMain})
 }
 
+// lolaMain is main, and a [victim] if it is told to be one.
 func lolaMain() {
-	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	end := victim(a)
+	code := a.run(interruptible(), os.Args[1:])
+	end()
+	os.Exit(code)
 }
 
 func TestScript(t *testing.T) {

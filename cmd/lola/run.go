@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,30 +22,34 @@ import (
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	hook           root.Hook // see host.Options; only tests have one
+	hook           root.Hook      // see host.Options; only tests have one
+	builtins       []host.Builtin // beside the targets; only tests have some
 }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	return (&app{stdin: stdin, stdout: stdout, stderr: stderr}).run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
 	cmd := a.command()
 	cmd.SetArgs(args)
-	cmd.SetIn(stdin)
-	cmd.SetOut(stdout)
-	cmd.SetErr(stderr)
+	cmd.SetIn(a.stdin)
+	cmd.SetOut(a.stdout)
+	cmd.SetErr(a.stderr)
 	err := cmd.ExecuteContext(ctx)
 	code, hint := exitCode(err)
 	if err != nil && code != exitChanged {
 		for i, line := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
 			if i == 0 {
-				fmt.Fprintf(stderr, "lola: error: %s\n", escape(line))
+				fmt.Fprintf(a.stderr, "lola: error: %s\n", escape(line))
 			} else {
-				fmt.Fprintf(stderr, "  │ %s\n", escape(line))
+				fmt.Fprintf(a.stderr, "  │ %s\n", escape(line))
 			}
 		}
 		a.findings(err)
 		if hint != "" {
-			fmt.Fprintf(stderr, "lola: hint: %s\n", escape(hint))
+			fmt.Fprintf(a.stderr, "lola: hint: %s\n", escape(hint))
 		}
 	}
 	return code
@@ -97,7 +102,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // host opens the host with the built-in targets.
 func (a *app) host() (*host.Host, error) {
-	o := host.Options{Hook: a.hook}
+	o := host.Options{Hook: a.hook, Builtins: slices.Clone(a.builtins)}
 	for _, m := range targets.Manifests() {
 		o.Builtins = append(o.Builtins, host.Builtin{Manifest: m.YAML, Artifact: targets.Wasm()})
 	}

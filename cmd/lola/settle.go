@@ -48,7 +48,7 @@ func (a *app) settle(ctx context.Context, p *host.Pending, o settleOptions) erro
 		}
 	} else {
 		fmt.Fprintln(a.stdout, view.Summary(true))
-		if id := p.Applied().ID; id != "" && !p.Applied().Undo {
+		if id := p.Applied().ID; id != "" && !p.Applied().Undo && view.Action != "undo" { // an undo is never kept: what is before it can be undone next
 			fmt.Fprintln(a.stderr, "lola: note: what it replaced is too large to be kept, so it cannot be undone")
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lola-ext/lola/abi"
@@ -92,11 +93,11 @@ func (e *UnfinishedError) Error() string {
 // Unwrap returns the cause.
 func (e *UnfinishedError) Unwrap() error { return e.Cause }
 
-// NewID returns an id that sorts by time and cannot be guessed.
+// NewID returns an id that sorts by time, two of one second too, and cannot be guessed.
 func NewID() string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // it never fails
-	return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(b[:])
+	return strings.Replace(time.Now().UTC().Format("20060102-150405.000000000-"), ".", "-", 1) + hex.EncodeToString(b[:])
 }
 
 // Run applies c. It honours ctx until the first move and not after: a change that has begun is finished or taken back.

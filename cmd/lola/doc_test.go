@@ -38,7 +38,10 @@ Made from the command itself by "go test ./cmd/lola -update".
 Results go to standard output. On standard error "lola: error: …" says what failed, to which thing and why, "lola: hint: …"
 the next step, and "lola: note: …" what you may want to know. What modules and extensions say stands behind a gutter, with
 control characters, invisible characters and CI commands escaped. In the list of files "+" is created, "~" changed, "-"
-removed, and "!" needs attention.
+removed, ">" moved, and "!" needs attention.
+
+A change is shown before it is made: with --dry-run, and at a terminal before a question, as a whole preview, dangers first; else
+a line for each file. --json prints it in the form of report.schema.json.
 
 LOLA_HOME names the folder for state; without it the platform's folder for user data is used.
 
@@ -57,6 +60,8 @@ LOLA_HOME names the folder for state; without it the platform's folder for user 
 		{exitRefused, "a rule refused what an extension proposed, or another module owns the files"},
 		{exitConsent, "consent is needed and was not given"},
 		{exitExtension, "an extension failed, misbehaved or was stopped"},
+		{exitChanged, "with --detailed-exitcode: all went well, and something changed or would"},
+		{exitDamaged, "something that was recorded does not hold: the log, or what is installed"},
 	} {
 		fmt.Fprintf(&b, "| %d | %s |\n", row.code, row.text)
 	}

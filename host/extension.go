@@ -23,7 +23,11 @@ type Extension struct {
 	// Builtin says that it ships with the program.
 	Builtin bool     `json:"builtin"`
 	Actions []string `json:"actions"`
-	Grants  []string `json:"grants"`
+	// Grants are what it may do in a project and User what it may do in the folder of the user's home, as a manifest writes
+	// them; May says both in words.
+	Grants []string `json:"grants"`
+	User   []string `json:"user_grants,omitempty"`
+	May    []string `json:"may"`
 	// Digest and Size are those of the artifact.
 	Digest string `json:"sha256"`
 	Size   int    `json:"size"`
@@ -105,9 +109,15 @@ func (h *Host) Artifact(name string) ([]byte, error) {
 }
 
 func (b *builtin) describe() Extension {
+	var user, may []string
+	may = append(may, b.Grant().Lines()...)
+	if b.User != nil {
+		user = b.User.Grant().Strings()
+		may = append(may, b.User.Grant().Lines()...)
+	}
 	return Extension{
 		Name: b.Name, Version: b.Version, Kind: b.Kind, Description: b.Description, Tier: b.Tier, Level: levelNone, Builtin: true,
-		Actions: b.Actions, Grants: b.Grant().Strings(), Digest: b.digest.String(), Size: len(b.artifact),
+		Actions: b.Actions, Grants: b.Grant().Strings(), User: user, May: may, Digest: b.digest.String(), Size: len(b.artifact),
 	}
 }
 

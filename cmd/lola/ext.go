@@ -127,8 +127,8 @@ func (a *app) printInfo(ext *host.Extension, info *host.Inspection) {
 	if ext != nil {
 		fmt.Fprintf(w, "name\t%s\nversion\t%s\nkind\t%s\ntier\t%s\nlevel\t%s\nactions\t%s\n",
 			ext.Name, ext.Version, ext.Kind, ext.Tier, ext.Level, strings.Join(ext.Actions, ", "))
-		for _, g := range ext.Grants {
-			fmt.Fprintf(w, "may\t%s\n", g)
+		for _, g := range ext.May {
+			fmt.Fprintf(w, "grant\t%s\n", escape(g))
 		}
 	}
 	fmt.Fprintf(w, "form\t%s\n", info.Form)

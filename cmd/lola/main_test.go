@@ -43,6 +43,9 @@ func TestScript(t *testing.T) {
 			"code":     cmdCode,
 			"snapshot": cmdSnapshot,
 			"unmoved":  cmdUnmoved,
+			"trustof":  cmdTrustOf,
+			"capture":  cmdCapture,
+			"replace":  cmdReplace,
 		},
 	})
 }

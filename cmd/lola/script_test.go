@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,6 +121,51 @@ func cmdUnmoved(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return err
 	}))
+}
+
+// cmdTrustOf sets a variable to what --trust takes for a module: trustof VAR DIR.
+func cmdTrustOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: trustof VAR DIR")
+	}
+	m, err := module.Load(ts.MkAbs(args[1]), abi.DefaultLimits())
+	ts.Check(err)
+	defer m.Close()
+	ts.Setenv(args[0], grant.Trust{Name: m.Name, Digest: m.Digest}.String())
+}
+
+// cmdCapture sets a variable to what the group of an expression matched in a file, stdout and stderr included: capture VAR FILE
+// REGEXP.
+func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: capture VAR FILE REGEXP")
+	}
+	re, err := regexp.Compile("(?m)" + args[2])
+	ts.Check(err)
+	found := re.FindStringSubmatch(ts.ReadFile(args[1]))
+	if len(found) != 2 {
+		ts.Fatalf("%q is not in %s", args[2], args[1])
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+// cmdReplace changes a file as a user would in an editor: replace FILE OLD NEW. OLD is in it just once; \n and its like are as
+// in Go.
+func cmdReplace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace FILE OLD NEW")
+	}
+	var texts [2]string
+	for i, arg := range args[1:] {
+		text, err := strconv.Unquote(`"` + strings.ReplaceAll(arg, `"`, `\"`) + `"`)
+		ts.Check(err)
+		texts[i] = text
+	}
+	text := ts.ReadFile(args[0])
+	if n := strings.Count(text, texts[0]); n != 1 {
+		ts.Fatalf("%q is %d times in %s", texts[0], n, args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, texts[0], texts[1], 1)), 0o644))
 }
 
 // snapshot lists a tree: a line with kind, mode and path for each entry, the bytes of files quoted behind it.

@@ -31,13 +31,13 @@ func (t *transaction) commit() error {
 		if err != nil {
 			return notAsChecked(dir, err)
 		}
-		err = d.Sync()
+		err = t.durable(d, dir)
 		d.Close()
 		if err != nil {
-			return fmt.Errorf("making the directory %q durable: %w", dir, err)
+			return err
 		}
 	}
-	return t.barrier(t.fresh, t.old)
+	return t.barrier(staged{t.fresh, newDirName}, staged{t.old, oldDirName})
 }
 
 // went returns the directories that go with the moves themselves, after what was done in them.
@@ -84,7 +84,7 @@ func (t *transaction) move(i int) error {
 		if err := t.landed(m.Path, d, name, func() error { return d.Rmdir(name) }); err != nil {
 			return err
 		}
-		return syncDir(d, name)
+		return t.mkdirDurable(d, m.Path)
 	case kindRename:
 		to, newName, err := t.other(m.To)
 		if err != nil {
@@ -105,21 +105,20 @@ func (t *transaction) move(i int) error {
 	return t.landed(m.Path, d, name, func() error { return d.RenameNew(name, t.fresh, slot) })
 }
 
-// syncDir makes a directory that was made durable: what is moved into it must not be lost with it.
-func syncDir(d *root.Dir, name string) error {
+// mkdirDurable makes a directory that was made durable, d being the one it lies in: what is moved into it must not be lost
+// with it.
+func (t *transaction) mkdirDurable(d *root.Dir, path string) error {
+	up, name := root.Split(path)
 	sub, err := d.OpenDir(name)
+	if err != nil {
+		return notAsChecked(path, err)
+	}
+	err = t.durable(sub, path) // its mode
+	sub.Close()
 	if err != nil {
 		return err
 	}
-	err = sub.Sync() // its mode
-	sub.Close()
-	if err == nil {
-		err = d.Sync() // its name
-	}
-	if err != nil {
-		return fmt.Errorf("making the directory %q durable: %w", name, err)
-	}
-	return nil
+	return t.durable(d, up) // its name
 }
 
 // swapByTwo is a swap where there is no exchange: for an instant nothing is at the path.

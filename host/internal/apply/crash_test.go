@@ -6,9 +6,11 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/lola-ext/lola/host/internal/apply"
 	"github.com/lola-ext/lola/host/root"
 )
 
@@ -28,9 +30,9 @@ type counts struct{ deaths, recoveries, again atomic.Int64 }
 
 // phase is what a process is killed in: it begins with the world as prepare leaves it.
 type phase struct {
-	name    string
+	name    string // what is told to Finish
 	prepare func(t *testing.T, w *world)
-	act     func(w *world, l *life) error
+	act     func(w *world, l *life) (apply.Done, error)
 	// from and to are the trees before and after.
 	from, to func(w *world) tree
 }
@@ -39,7 +41,7 @@ var (
 	installing = phase{
 		name:    "install",
 		prepare: func(*testing.T, *world) {},
-		act:     func(w *world, l *life) error { _, err := w.install(l); return err },
+		act:     func(w *world, l *life) (apply.Done, error) { return w.install(l) },
 		from:    func(w *world) tree { return w.before },
 		to:      func(w *world) tree { return w.after },
 	}
@@ -51,7 +53,7 @@ var (
 				t.Fatal(err)
 			}
 		},
-		act:  func(w *world, l *life) error { return w.undo(l) },
+		act:  func(w *world, l *life) (apply.Done, error) { return w.undone(l) },
 		from: func(w *world) tree { return w.after },
 		to:   func(w *world) tree { return w.before },
 	}
@@ -62,23 +64,51 @@ var (
 // byte and the mode; and a recovery that dies before any of its own steps does not change that. Who is dead changes nothing:
 // not even a rollback is made any more.
 func TestCrashAtEveryStep(t *testing.T) {
-	for _, p := range []phase{installing, undoing} {
-		t.Run(p.name, func(t *testing.T) {
+	for name, p := range map[string]phase{
+		"install": installing, "undo": undoing, "install without exchange": withoutExchange(installing), "undo without exchange": withoutExchange(undoing),
+	} {
+		t.Run(name, func(t *testing.T) {
 			var n counts
 			t.Cleanup(func() {
-				t.Logf("%s: %d deaths, %d recoveries that died too, %d third ones", p.name, n.deaths.Load(), n.recoveries.Load(), n.again.Load())
+				t.Logf("%s: %d deaths, %d recoveries that died too, %d third ones", name, n.deaths.Load(), n.recoveries.Load(), n.again.Load())
 			})
 			for _, s := range usable(t) {
-				if p.name == "undo" && s.nothing() {
+				if p.name == undoing.name && s.nothing() || strings.Contains(name, "without") && !s.swaps(t) {
 					continue
 				}
 				t.Run(s.name, func(t *testing.T) {
 					t.Parallel()
-					worlds(t, s, func(fresh func() *world) { crashes(t, p, s, fresh, &n) })
+					worlds(t, s, func(fresh func() *world) { crashes(t, p, s, fresh, name == installing.name, &n) })
 				})
 			}
 		})
 	}
+}
+
+// withoutExchange is a phase on a platform where nothing can be exchanged in one call, as on Windows.
+func withoutExchange(p phase) phase {
+	prepare := p.prepare
+	p.prepare = func(t *testing.T, w *world) {
+		t.Helper()
+		w.noExchange = true
+		prepare(t, w)
+	}
+	return p
+}
+
+// swaps reports whether something is put in the place of something else.
+func (s *shape) swaps(t *testing.T) bool {
+	t.Helper()
+	w, found := newWorld(t, *s), false
+	l := w.boot(-1)
+	l.tap = func(_ int, op root.Op) error {
+		found = found || op.Kind == root.OpExchange
+		return nil
+	}
+	if _, err := w.install(l); err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // nothing reports whether the shape moves nothing, so that there is nothing to undo.
@@ -86,17 +116,18 @@ func (s *shape) nothing() bool {
 	return s.name == "nothing changes" || s.name == "directory deleted and written with what it held"
 }
 
-func crashes(t *testing.T, p phase, s shape, fresh func() *world, n *counts) {
+// crashes tries every step of a shape, or only some every day.
+func crashes(t *testing.T, p phase, s shape, fresh func() *world, every bool, n *counts) {
 	w := fresh()
 	p.prepare(t, w)
 	clean := w.boot(-1)
-	if err := p.act(w, clean); err != nil {
+	if _, err := p.act(w, clean); err != nil {
 		t.Fatal(err)
 	}
 	w.remove()
 	random := chance(p.name + s.name)
 	for k := 0; k <= clean.steps; k++ {
-		if p.name == undoing.name && !*exhaustive && random.IntN(2) == 0 {
+		if !every && !*exhaustive && random.IntN(3) != 0 {
 			continue
 		}
 		c := &crash{t: t, phase: p, shape: s, fresh: fresh, n: n, random: random, step: k, of: clean.steps}
@@ -129,17 +160,21 @@ func (c *crash) die() *world {
 	c.phase.prepare(c.t, w)
 	l := w.boot(c.step)
 	var scene tree
+	look := *exhaustive || c.random.IntN(4) == 0
 	l.scene = func() {
+		if !look {
+			return
+		}
 		var err error
 		if scene, err = picture(w.dir); err != nil {
 			c.t.Error(err)
 		}
 	}
-	err := c.phase.act(w, l)
+	_, err := c.phase.act(w, l)
 	if l.dead != (c.step < c.of) || l.dead && err == nil && !isTidying(l) {
 		c.errorf("%v: dead %v, and it says %v", l.last, l.dead, err)
 	}
-	if l.dead {
+	if l.dead && look {
 		got, err := picture(w.dir)
 		if err != nil {
 			c.t.Fatal(err)
@@ -170,12 +205,12 @@ func (c *crash) try() {
 		c.errorf("recovery: %v", err)
 	}
 	which := c.settled(w, 2, "recovered")
-	for _, j := range some(l.steps, 2, c.random) {
+	for _, j := range some(l.steps, 3, c.random) {
 		if again := c.recovers(j, l.steps); again != which {
 			c.errorf("recovery makes it %d, and after one that died before step %d of %d it becomes %d", which, j, l.steps, again)
 		}
 	}
-	if *exhaustive || c.random.IntN(4) == 0 {
+	if *exhaustive || c.random.IntN(5) == 0 {
 		c.goesOn(w, which)
 	}
 }
@@ -212,7 +247,7 @@ func (c *crash) recovers(j, of int) int {
 // goesOn does what was taken back again, and undoes what was installed.
 func (c *crash) goesOn(w *world, which int) {
 	if which == 0 {
-		if err := c.phase.act(w, w.boot(-1)); err != nil {
+		if _, err := c.phase.act(w, w.boot(-1)); err != nil {
 			c.errorf("done again: %v", err)
 		}
 		if which := c.settled(w, 1, "done again"); which == 0 {

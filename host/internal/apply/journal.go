@@ -54,7 +54,7 @@ func openBook(state *root.Root, make bool) (*book, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the folder %q of the state folder: %w", changesDir, err)
+		return nil, fmt.Errorf("opening the folder %q of the state folder %q: %w", changesDir, state.Path(), err)
 	}
 	return &book{d}, nil
 }

@@ -118,7 +118,7 @@ func TestKill(t *testing.T) {
 		t.Cleanup(func() { t.Logf("%d were killed, %d of them in recovery", kills.Load()+twice.Load(), twice.Load()) })
 		return
 	}
-	n := 150
+	n := 120
 	if runtime.GOOS == "windows" {
 		n = 15
 	}
@@ -166,7 +166,7 @@ func cleanSteps(t *testing.T, p phase, s shape) int {
 	w := newWorld(t, s)
 	p.prepare(t, w)
 	l := w.boot(-1)
-	if err := p.act(w, l); err != nil {
+	if _, err := p.act(w, l); err != nil {
 		t.Fatal(err)
 	}
 	return l.steps

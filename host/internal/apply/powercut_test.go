@@ -592,7 +592,7 @@ func TestPowerCut(t *testing.T) {
 					random := chance("power " + p.name + s.name)
 					w := newWorld(t, s)
 					p.prepare(t, w)
-					tp, err := record(t, w, p.act)
+					tp, err := record(t, w, func(w *world, l *life) error { _, err := p.act(w, l); return err })
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -601,7 +601,7 @@ func TestPowerCut(t *testing.T) {
 						c.replays = &ordered
 						c.ordered(k, random)
 						c.replays = &strict
-						if *exhaustive || random.IntN(2) == 0 {
+						if *exhaustive || random.IntN(3) == 0 {
 							c.strict(k, random)
 						}
 					}
@@ -641,7 +641,7 @@ func (c *powerCut) recoveries(random *rand.Rand, s shape) {
 		}
 		c := &powerCut{t: c.t, w: c.w, phase: c.phase, tape: tp, replays: c.replays, lives: 3}
 		for j := 0; j <= len(tp.effects); j++ {
-			if *exhaustive || random.IntN(3) == 0 {
+			if *exhaustive || random.IntN(6) == 0 {
 				c.ordered(j, random)
 				c.strict(j, random)
 			}

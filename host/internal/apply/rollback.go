@@ -30,9 +30,19 @@ func (t *transaction) rollback() (left []error) {
 			covers[m.Path] = i
 		}
 	}
+	var stays []string // what could not be taken back: no earlier move there is, or what it was and what it became would mix
 	for i := len(t.c.Moves) - 1; i >= 0; i-- {
+		m := &t.c.Moves[i]
+		if at := overlap(stays, m.Path, m.To); at != "" {
+			left = append(left, fmt.Errorf("%q is not put back as long as %q is not", m.Path, at))
+			continue
+		}
 		if err := t.back(i, covers); err != nil {
 			left = append(left, err)
+			stays = append(stays, m.Path)
+			if m.To != "" {
+				stays = append(stays, m.To)
+			}
 		}
 	}
 	if err := t.syncBack(); err != nil {
@@ -51,7 +61,7 @@ func (t *transaction) syncBack() error {
 		for _, path := range []string{t.c.Moves[i].Path, t.c.Moves[i].To} {
 			dir, _ := root.Split(path)
 			if d, _, err := t.root.Walk(dir, false); err == nil {
-				err = d.Sync()
+				err = t.durable(d, dir)
 				d.Close()
 				if err != nil {
 					return err
@@ -60,6 +70,18 @@ func (t *transaction) syncBack() error {
 		}
 	}
 	return nil
+}
+
+// overlap returns the first of the places that is one of the paths, or above or beneath one; "" if none is.
+func overlap(places []string, paths ...string) string {
+	for _, at := range places {
+		for _, p := range paths {
+			if p != "" && (p == at || beneath(p, at) || beneath(at, p)) {
+				return at
+			}
+		}
+	}
+	return ""
 }
 
 // back takes one move back. covers are the moves that take something away, by path.
@@ -209,12 +231,13 @@ func (t *transaction) renameBack(m *move) error {
 func (t *transaction) settle() error {
 	for _, dir := range slices.Sorted(maps.Keys(t.touched)) {
 		d, _, err := t.root.Walk(dir, false)
-		if err == nil {
-			err = d.Sync()
-			d.Close()
-		}
 		if err != nil {
-			return fmt.Errorf("making the directory %q durable: %w", dir, err)
+			return notAsChecked(dir, err)
+		}
+		err = t.durable(d, dir)
+		d.Close()
+		if err != nil {
+			return err
 		}
 	}
 	clear(t.touched)

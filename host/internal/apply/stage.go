@@ -63,13 +63,18 @@ func (t *transaction) stage(ctx context.Context) error {
 		}
 	}
 	// What is staged is durable before the directory is ready, and that before anything is moved.
-	if err := t.barrier(t.fresh, t.staging, top); err != nil {
+	if err := t.barrier(staged{t.fresh, newDirName}, staged{t.staging, ""}); err != nil {
 		return err
+	}
+	if !t.syncAll {
+		if err := t.durable(top, ""); err != nil {
+			return err
+		}
 	}
 	if err := writeFile(t.staging, readyName, ""); err != nil {
 		return err
 	}
-	return t.staging.Sync()
+	return t.durable(t.staging, t.c.Staging)
 }
 
 func writeFile(d *root.Dir, name, text string) error {
@@ -111,7 +116,7 @@ func (t *transaction) stageNode(ctx context.Context, d *root.Dir, name, at strin
 	}()
 	for _, e := range byDirectory(n.Tree) {
 		for last := len(open) - 1; last > 0 && !beneath(e.Path, open[last].path); last-- {
-			if err := t.leave(open[last].dir); err != nil {
+			if err := t.leave(open[last].dir, at+"/"+open[last].path); err != nil {
 				return err
 			}
 			open[last].dir.Close()
@@ -137,7 +142,7 @@ func (t *transaction) stageNode(ctx context.Context, d *root.Dir, name, at strin
 		}{e.Path, next})
 	}
 	for _, o := range open {
-		if err := t.leave(o.dir); err != nil {
+		if err := t.leave(o.dir, at+"/"+o.path); err != nil {
 			return err
 		}
 	}
@@ -170,12 +175,12 @@ func byDirectory(tree []entry) []*entry {
 	return list
 }
 
-// leave makes a staged directory durable where that is done one by one.
-func (t *transaction) leave(d *root.Dir) error {
+// leave makes a staged directory durable where that is done one by one. at is the path that it is for.
+func (t *transaction) leave(d *root.Dir, at string) error {
 	if t.syncAll {
 		return nil
 	}
-	return d.Sync()
+	return t.durable(d, at)
 }
 
 func mkdir(d *root.Dir, name string, n *node) error {
@@ -213,15 +218,29 @@ func (t *transaction) stageFile(ctx context.Context, d *root.Dir, name, at strin
 	return nil
 }
 
+// staged is a directory within the staging directory, or that itself.
+type staged struct {
+	dir  *root.Dir
+	name string
+}
+
 // barrier makes what was done so far durable: everything at once, or the directories one by one.
-func (t *transaction) barrier(dirs ...*root.Dir) error {
+func (t *transaction) barrier(dirs ...staged) error {
 	if t.syncAll {
 		return t.root.SyncAll()
 	}
 	for _, d := range dirs {
-		if err := d.Sync(); err != nil {
-			return fmt.Errorf("making a directory durable: %w", err)
+		if err := t.durable(d.dir, path.Join(t.c.Staging, d.name)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// durable makes the entries of an open directory durable. at is its path beneath the root.
+func (t *transaction) durable(d *root.Dir, at string) error {
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("making the directory %q durable: %w", path.Join(t.root.Path(), at), err)
 	}
 	return nil
 }

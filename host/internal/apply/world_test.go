@@ -22,6 +22,8 @@ type world struct {
 	shape         shape
 	dir, state    string
 	before, after tree
+	// noExchange lets the platform be one where two entries cannot change places in one call.
+	noExchange bool
 }
 
 // newWorld makes a world for a shape.
@@ -86,14 +88,19 @@ type life struct {
 	dead  bool
 	last  root.Op // the one it died before
 	scene func()  // called when it dies
-	open  []*root.Root
+
+	noExchange bool
+	open       []*root.Root
 }
 
-func (w *world) boot(dies int) *life { return &life{dies: dies} }
+func (w *world) boot(dies int) *life { return &life{dies: dies, noExchange: w.noExchange} }
 
 func (l *life) hook(op root.Op) error {
 	if l.dead {
 		return errDead
+	}
+	if l.noExchange && op.Kind == root.OpExchange {
+		return errors.ErrUnsupported
 	}
 	if l.steps == l.dies {
 		l.dead, l.last = true, op
@@ -152,7 +159,10 @@ func (l *life) options(state *root.Root, meta string) apply.Options {
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
-		return state.Top().Sync()
+		if err := state.Top().Sync(); err != nil {
+			return fmt.Errorf("making %q durable: %w", state.Path(), err)
+		}
+		return nil
 	}}
 }
 
@@ -182,24 +192,28 @@ func (w *world) run(l *life, state *root.Root, c plan.Checked) (apply.Done, erro
 
 // undo takes the last change back.
 func (w *world) undo(l *life) error {
+	_, err := w.undone(l)
+	return err
+}
+
+func (w *world) undone(l *life) (apply.Done, error) {
 	defer l.over()
 	r, err := l.root(w.dir)
 	if err != nil {
-		return err
+		return apply.Done{}, err
 	}
 	state, err := l.root(w.state)
 	if err != nil {
-		return err
+		return apply.Done{}, err
 	}
 	entries, err := apply.Entries(state)
 	if err != nil {
-		return err
+		return apply.Done{}, err
 	}
 	if len(entries) == 0 {
-		return errors.New("there is nothing to undo")
+		return apply.Done{}, errors.New("there is nothing to undo")
 	}
-	_, err = apply.Undo(context.Background(), r, entries[len(entries)-1].ID, l.options(state, `"undo"`))
-	return err
+	return apply.Undo(context.Background(), r, entries[len(entries)-1].ID, l.options(state, `"undo"`))
 }
 
 // recover finishes or takes back what was interrupted.

@@ -62,6 +62,7 @@ type OwnedError struct {
 // OwnedPath is one path that two modules want.
 type OwnedPath struct {
 	Path   string
+	Part   string // of an edited file, the JSON pointer or the block's id; empty: the whole file
 	Module string // the owner
 	Target string // the target that it was installed for
 	// Removed says that the file would go, not be overwritten.
@@ -79,8 +80,12 @@ func (e *OwnedError) Error() string {
 	if c.Removed {
 		verb, out = "remove", ""
 	}
-	return fmt.Sprintf("module %q would %s %q, which module %q installed for %q%s; run \"lola uninstall %s\" first%s",
-		e.Module, verb, c.Path, c.Module, c.Target, more, c.Module, out)
+	what := fmt.Sprintf("%q", c.Path)
+	if c.Part != "" {
+		what = fmt.Sprintf("%q in %q", c.Part, c.Path)
+	}
+	return fmt.Sprintf("module %q would %s %s, which module %q installed for %q%s; run \"lola uninstall %s\" first%s",
+		e.Module, verb, what, c.Module, c.Target, more, c.Module, out)
 }
 
 // TrustError says that a module makes something run by itself and that nobody agreed to it for this digest.

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -273,6 +274,7 @@ func (p *Pending) checkOwners(name string) error {
 		if s.Action == plan.Keep || slices.Contains(s.Owners, self) {
 			continue
 		}
+		clash.Clash = append(clash.Clash, p.ownedEdits(name, s)...)
 		touched := []string{s.Path}
 		for _, n := range s.Tree {
 			touched = append(touched, s.Path+"/"+n.Path)
@@ -288,6 +290,41 @@ func (p *Pending) checkOwners(name string) error {
 		return clash
 	}
 	return nil
+}
+
+// ownedEdits returns the values and blocks of a file that a step's edits would change and that other modules put there.
+func (p *Pending) ownedEdits(name string, s plan.Step) []OwnedPath {
+	var owned []OwnedPath
+	for _, m := range slices.Sorted(maps.Keys(p.before.Modules)) {
+		if m == name {
+			continue
+		}
+		for _, t := range slices.Sorted(maps.Keys(p.before.Modules[m].Targets)) {
+			for _, theirs := range p.before.Modules[m].Targets[t].Edits[s.Path] {
+				for _, e := range s.Edits {
+					if slices.ContainsFunc(e.Records, func(r edit.Record) bool { return changes(r, theirs) }) {
+						owned = append(owned, OwnedPath{Path: s.Path, Part: theirs.At + theirs.ID, Module: m, Target: t})
+						break
+					}
+				}
+			}
+		}
+	}
+	return owned
+}
+
+// changes reports whether an edit changes what another one put into the same file.
+func changes(r, theirs edit.Record) bool {
+	beneath := strings.HasPrefix(r.At, theirs.At+"/")
+	switch {
+	case theirs.New == nil || r.ID != theirs.ID:
+		return false
+	case r.Kind == edit.Add:
+		return beneath
+	case r.Kind == edit.Same:
+		return false
+	}
+	return r.At == theirs.At || beneath || strings.HasPrefix(theirs.At, r.At+"/")
 }
 
 // recordInstall writes down in the new record what the targets own once the change is made.

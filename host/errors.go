@@ -26,6 +26,14 @@ type (
 	ChangedError = apply.ChangedError
 )
 
+// OutdatedError says that a saved plan was made for another state of the project. Nothing was changed.
+type OutdatedError struct{ Path, Why string }
+
+// Error implements error.
+func (e *OutdatedError) Error() string {
+	return fmt.Sprintf("the saved plan is out of date: %q: %s; nothing was changed", e.Path, e.Why)
+}
+
 // UnknownExtensionError says that no extension has a name.
 type UnknownExtensionError struct {
 	Name  string

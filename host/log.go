@@ -91,6 +91,7 @@ func (p *Pending) logRefused(ctx context.Context, err error) error {
 		owned   *OwnedError
 		foreign *ForeignError
 		trust   *TrustError
+		stale   *OutdatedError
 	)
 	switch {
 	case errors.As(err, &refused):
@@ -104,6 +105,8 @@ func (p *Pending) logRefused(ctx context.Context, err error) error {
 		rec.Outcome = "foreign"
 	case errors.As(err, &trust):
 		rec.Outcome = "trust"
+	case errors.As(err, &stale):
+		rec.Outcome = "stale"
 	default:
 		return nil // no judgement
 	}

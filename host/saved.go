@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -147,7 +148,7 @@ type OpenPlan struct {
 // OpenPlan reads a saved plan, whoever wrote it, and judges it like any other: under the grants that are held here and now,
 // and only onto the state that it was made for. What it would make run by itself needs consent for this very file,
 // [Pending.Trust]. The caller closes the change.
-// Errors: *[StaleError]; those of [Host.Install].
+// Errors: *[OutdatedError]; those of [Host.Install].
 func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error) {
 	p := &Pending{host: h}
 	defer func() {
@@ -193,7 +194,7 @@ func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error)
 		return nil, err
 	}
 	if err := sameState(head.Before, state(p.checked)); err != nil {
-		return nil, err
+		return nil, p.refused(ctx, err)
 	}
 	p.report.Runs, err = runsOf(p.checked)
 	return p, err
@@ -201,14 +202,14 @@ func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error)
 
 // sameState refuses a plan that was made for another state of the root.
 func sameState(saved, now map[string]string) error {
-	for path, is := range now {
-		if was, ok := saved[path]; !ok || was != is {
-			return &StaleError{Path: path, Why: "it is not as it was when the plan was made; make the plan anew"}
+	for _, path := range slices.Sorted(maps.Keys(now)) {
+		if was, ok := saved[path]; !ok || was != now[path] {
+			return &OutdatedError{Path: path, Why: "it is not as it was when the plan was made"}
 		}
 	}
-	for path := range saved {
+	for _, path := range slices.Sorted(maps.Keys(saved)) {
 		if _, ok := now[path]; !ok {
-			return &StaleError{Path: path, Why: "the plan is not about it any more; make the plan anew"}
+			return &OutdatedError{Path: path, Why: "the plan would not touch it any more"}
 		}
 	}
 	return nil
@@ -270,7 +271,7 @@ func readHeader(in *bufio.Reader) (savedHeader, error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&head); err != nil {
-		return head, err
+		return head, fmt.Errorf("its header: %w", err)
 	}
 	return head, head.check()
 }

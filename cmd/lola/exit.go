@@ -57,6 +57,7 @@ func exitCode(err error) (code int, hint string) {
 		trust   *host.TrustError
 		owner   *root.OwnerError
 		changed *host.ChangedError
+		stale   *host.OutdatedError
 	)
 	switch {
 	case err == nil:
@@ -82,6 +83,8 @@ func exitCode(err error) (code int, hint string) {
 		return exitConsent, or(hint, fmt.Sprintf("if that is as you want it, run it with --allow-root; it is remembered for %q", owner.Path))
 	case errors.As(err, &changed):
 		return exitRefused, or(hint, "put those files back as they were, or change them by hand")
+	case errors.As(err, &stale):
+		return exitRefused, or(hint, "make the plan anew with \"lola install --out\"")
 	case errors.As(err, &foreign):
 		return exitConsent, or(hint, "run it with --dry-run to see what would change, then with --yes to overwrite these files")
 	case errors.Is(err, context.Canceled):

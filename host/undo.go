@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,7 +89,7 @@ func (h *Host) Undo(ctx context.Context, u Undo) (_ *Pending, err error) {
 		u.ID = all[len(all)-1].ID
 	}
 	if p.undoing, err = apply.NewUndo(p.root, h.home.Root(), u.ID); err != nil {
-		return nil, err
+		return nil, errors.Join(err, h.laterThan(u, err))
 	}
 	p.closers = append(p.closers, p.undoing.Close)
 	m, err := decodeMeta(p.undoing.Meta)
@@ -111,6 +112,22 @@ func (h *Host) Undo(ctx context.Context, u Undo) (_ *Pending, err error) {
 	p.report.Action, p.report.Module, p.report.Version, p.report.Targets, p.report.Project = "undo", m.Module, m.Version, m.Targets, p.root.Path()
 	p.describeUndo()
 	return p, nil
+}
+
+// laterThan says which changes came after one that cannot be undone for what was changed since: they may be why.
+func (h *Host) laterThan(u Undo, refused error) error {
+	if changed := (*ChangedError)(nil); !errors.As(refused, &changed) {
+		return nil
+	}
+	all, err := h.Undoable(u.Project)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(all, func(e Undoable) bool { return e.ID == u.ID })
+	if later := len(all) - at - 1; at >= 0 && later > 0 {
+		return fmt.Errorf("%d change(s) were made after it, the last is %q; undo those first (\"lola undo --list\")", later, all[len(all)-1].ID)
+	}
+	return nil
 }
 
 // describeUndo fills in the report's files. All of them are the user's again: no content is the module's own.

@@ -55,7 +55,7 @@ func newScene(t *testing.T, wasm []byte, limits abi.Limits) *scene {
 	return s
 }
 
-func write(t *testing.T, path, text string) {
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func (s *scene) untouched(t *testing.T) {
 	}
 }
 
-func tree(t *testing.T, dir string) string {
+func tree(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -249,7 +249,7 @@ func TestEvilPlans(t *testing.T) {
 }
 
 // encode makes the bytes of a plan without the checks that an honest encoder makes.
-func encode(t *testing.T, intents ...abi.Intent) []byte {
+func encode(t testing.TB, intents ...abi.Intent) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := (wire.Options{}).EncodePlan(&b, &abi.Plan{Intents: intents}); err != nil {

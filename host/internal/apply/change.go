@@ -22,7 +22,7 @@ type change struct {
 	Made []string `json:"made,omitempty"`
 	// Prune are the directories that go afterwards if they are empty, with the modes that they have.
 	Prune []entry `json:"prune,omitempty"`
-	// Gone are directories that were to go and are gone already.
+	// Gone are directories that were to go and are gone already, or go with a move.
 	Gone []string `json:"gone,omitempty"`
 	// Undoes is the id of the change that this one takes back.
 	Undoes string `json:"undoes,omitempty"`

@@ -147,11 +147,15 @@ func (b *builder) isMissing(dir string) (bool, error) {
 }
 
 // goes reports whether a path goes with a removal, its own or one above it.
-func (b *builder) goes(path string) bool {
-	for ; path != ""; path, _ = root.Split(path) {
-		if b.gone[path] {
+func (b *builder) goes(path string) bool { return covers(b.gone, path) }
+
+// covers reports whether a set of paths has a path or one above it.
+func covers(set map[string]bool, path string) bool {
+	for path != "" && path != "/" {
+		if set[path] {
 			return true
 		}
+		path, _ = root.Split(path)
 	}
 	return false
 }
@@ -221,14 +225,21 @@ func (b *builder) madeBy(m move) {
 
 // prune notes which directories may go, those inside others first.
 func (b *builder) prune(dirs []string) error {
+	away := map[string]bool{}
+	for i := range b.c.Moves {
+		if m := &b.c.Moves[i]; m.Before != nil {
+			away[m.Path] = true
+		}
+	}
 	dirs = slices.Clone(dirs)
 	slices.SortFunc(dirs, func(x, y string) int { return strings.Compare(y, x) })
+	dirs = slices.Compact(dirs)
 	for _, dir := range dirs {
 		info, err := b.root.Stat(dir)
 		if err != nil || info.Exists && !info.Type.IsDir() {
 			continue // something else is there now: not ours to remove
 		}
-		if !info.Exists {
+		if !info.Exists || covers(away, dir) { // or it goes with what lies around it, and comes back with that
 			b.c.Gone = append(b.c.Gone, dir)
 			continue
 		}

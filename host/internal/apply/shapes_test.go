@@ -161,6 +161,8 @@ func shapes() []shape {
 
 		{name: "directory deleted", here: has("d/a", "d/e/b:0600", "d/empty/", "mine"), intents: del("d")},
 		{name: "directory deleted with its parent", here: has("p/d/a", "p/d/e/b"), intents: del("p/d"), prune: []string{"p"}},
+		{name: "directories deleted and moved with what was to be pruned", here: has("b/a/", "b/c/x", "d/e/f", "d/g/"), intents: plans(del("b"), ren("d", "t")),
+			prune: []string{"b", "b/a", "b/a", "b/c", "d", "d/e", "d/g"}},
 		{name: "empty directory deleted", here: has("d/:0700", "e/f/"), intents: del("d", "e/f"), needs: "links"},
 		{name: "directory within a directory deleted", here: has("d/a", "d/e/b", "d/e/c/x"), intents: del("d", "d/e", "d/e/b")},
 		{name: "directory deleted and written", here: has("d/a", "d/e/b", "d/empty/", "d!"), intents: plans(del("d"), puts("d/a", "d/new/c", "d-"))},
@@ -297,7 +299,7 @@ func (s *shape) after(dir, top string) (tree, error) {
 	slices.SortFunc(prune, func(a, b string) int { return strings.Compare(b, a) })
 	for _, dir := range prune {
 		holds := slices.ContainsFunc(slices.Collect(maps.Keys(made)), func(p string) bool { return strings.HasPrefix(p, dir+"/") })
-		if made[dir].Dir && !holds {
+		if made[dir].Dir && !holds && !s.arrives(dir) {
 			delete(made, dir)
 		}
 	}
@@ -345,6 +347,14 @@ func (s *shape) edited(dir string) (map[string][]byte, error) {
 		}
 	}
 	return made, nil
+}
+
+// arrives reports whether a rename brings a directory: what was to go from there is not it.
+func (s *shape) arrives(dir string) bool {
+	return slices.ContainsFunc(s.intents, func(in abi.Intent) bool {
+		r, ok := in.(abi.Rename)
+		return ok && (r.To == dir || strings.HasPrefix(dir, r.To+"/"))
+	})
 }
 
 // picture is [snapshot] for whoever has no test at hand, and may not be allowed to read everything: of such a file it takes

@@ -14,7 +14,7 @@ import (
 )
 
 // answering returns an extension that proposes the intents.
-func answering(t *testing.T, intents ...abi.Intent) []byte {
+func answering(t testing.TB, intents ...abi.Intent) []byte {
 	t.Helper()
 	return wasmbuild.Reactor(wasmbuild.Parts{Plan: encode(t, intents...)})
 }

@@ -129,6 +129,7 @@ type transaction struct {
 	book    *book
 	kept    []plan.Step // files that are as they should be; they must still be
 	syncAll bool        // barriers are one call for the file system
+	ready   bool        // everything is staged, by this process, and moves may have been made
 
 	staging, fresh, old *root.Dir // opened while it is made
 	near                *root.Dir // the directory of the last path
@@ -217,6 +218,7 @@ func (t *transaction) make(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	t.ready = true
 	return t.commit()
 }
 

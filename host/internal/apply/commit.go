@@ -97,7 +97,13 @@ func (t *transaction) move(i int) error {
 		if err := t.landed(m.To, to, newName, func() error { return to.RenameNew(newName, d, name) }); err != nil {
 			return err
 		}
-		return t.check(m, m.To, m.Before)
+		if err := t.check(m, m.To, m.Before); err != nil {
+			if berr := to.RenameNew(newName, d, name); berr != nil { // it is somebody else's, and goes where they put it
+				err = fmt.Errorf("%w; what was there at that instant lies in %q: %w", err, m.To, berr)
+			}
+			return err
+		}
+		return nil
 	}
 	if err := t.fresh.RenameNew(slot, d, name); err != nil {
 		return moving(m.Path, "into place", err)

@@ -21,9 +21,17 @@ func (t *transaction) rollback() (left []error) {
 	if err != nil {
 		return []error{fmt.Errorf("looking into the staging directory: %w", err)}
 	}
+	if !ready.Exists && t.ready {
+		return []error{errors.New("somebody took the staging directory away, and what was moved aside with it; put it back, then run \"lola recover\"")}
+	}
 	if !ready.Exists {
 		return nil // nothing was moved
 	}
+	// Opened once: if somebody moves the staging directory, what happened is not to look as if it had not.
+	if err := t.openStaging(); err != nil {
+		return []error{fmt.Errorf("looking into the staging directory: %w", err)}
+	}
+	defer t.close()
 	covers := map[string]int{}
 	for i := range t.c.Moves {
 		if m := &t.c.Moves[i]; m.Kind == kindRemove || m.Kind == kindRmdir || m.Kind == kindRename {
@@ -84,14 +92,26 @@ func overlap(places []string, paths ...string) string {
 	return ""
 }
 
+// openStaging opens the staging directory and what is always in it.
+func (t *transaction) openStaging() (err error) {
+	if t.staging, err = t.root.Top().OpenDir(t.c.Staging); err != nil {
+		return err
+	}
+	if t.fresh, err = t.staging.OpenDir(newDirName); err != nil {
+		return err
+	}
+	t.old, err = t.staging.OpenDir(oldDirName)
+	return err
+}
+
 // back takes one move back. covers are the moves that take something away, by path.
 func (t *transaction) back(i int, covers map[string]int) error {
 	m, slot := &t.c.Moves[i], strconv.Itoa(i)
-	staged, err := t.exists(t.at(newDirName, slot))
+	staged, err := exists(t.fresh, slot)
 	if err != nil {
 		return err
 	}
-	aside, err := t.exists(t.at(oldDirName, slot))
+	aside, err := exists(t.old, slot)
 	if err != nil {
 		return err
 	}
@@ -118,7 +138,7 @@ func (t *transaction) back(i int, covers map[string]int) error {
 		}
 		return t.putBack(t.at(oldDirName, slot), m.Path)
 	case kindRename:
-		return t.renameBack(m)
+		return t.renameBack(m, covers)
 	}
 	switch {
 	case aside: // a swap in two steps
@@ -146,7 +166,7 @@ func (t *transaction) covered(path string, covers map[string]int) (bool, error) 
 		if m := &t.c.Moves[i]; m.Kind == kindRename {
 			away, err = isNode(t.root, m.To, m.Before)
 		} else {
-			away, err = t.exists(t.at(oldDirName, strconv.Itoa(i)))
+			away, err = exists(t.old, strconv.Itoa(i))
 		}
 		if !away || err != nil {
 			return true, err
@@ -155,8 +175,9 @@ func (t *transaction) covered(path string, covers map[string]int) (bool, error) 
 	return false, nil
 }
 
-func (t *transaction) exists(path string) (bool, error) {
-	info, err := t.root.Stat(path)
+// exists reports whether something has a name in a part of staging.
+func exists(d *root.Dir, name string) (bool, error) {
+	info, err := d.Stat(name)
 	if err != nil {
 		return false, fmt.Errorf("looking into the staging directory: %w", err)
 	}
@@ -198,29 +219,41 @@ func (t *transaction) exchangeBack(m *move, slot string) error {
 	}
 	// What came out must be ours; if somebody was quicker, it is put where they expect it.
 	if is, err := isNode(t.root, at, m.After); err != nil || !is {
-		return errors.Join(err, fmt.Errorf("%q was changed meanwhile; what it became lies in %q", m.Path, at))
+		return errors.Join(err, fmt.Errorf("%q was changed meanwhile and stays; what it was before lies in %q", m.Path, at), from.Exchange(a, to, b))
 	}
 	return nil
 }
 
 // renameBack undoes a rename if it happened.
-func (t *transaction) renameBack(m *move) error {
+func (t *transaction) renameBack(m *move, covers map[string]int) error {
 	there, err := t.root.Stat(m.Path)
 	if err != nil {
 		return fmt.Errorf("putting %q back: %w", m.Path, err)
-	}
-	if there.Exists {
-		return nil // not moved; or somebody made another there, and the place is theirs
 	}
 	is, err := isNode(t.root, m.To, m.Before)
 	if err != nil {
 		return err
 	}
-	if !is {
+	if is && there.Exists { // a like one may have been there before
+		covered, err := t.covered(m.To, covers)
+		if err != nil {
+			return err
+		}
+		is = !covered
+	}
+	switch {
+	case there.Exists && is:
+		return fmt.Errorf("%q was made anew meanwhile and stays; what it was before lies in %q", m.Path, m.To)
+	case there.Exists:
+		return nil // not moved
+	case !is:
 		return fmt.Errorf("%q was moved to %q and changed there; it stays", m.Path, m.To)
 	}
 	if err := t.putBack(m.To, m.Path); err != nil {
 		return err
+	}
+	if is, err := isNode(t.root, m.Path, m.Before); err != nil || !is { // changed at the last instant: theirs
+		return errors.Join(err, fmt.Errorf("%q was moved to %q and changed there; it stays", m.Path, m.To), t.putBack(m.Path, m.To))
 	}
 	dir, _ := root.Split(m.Path)
 	t.touched[dir] = true
@@ -287,7 +320,12 @@ func (t *transaction) takeOut(path, slot string, n *node) error {
 
 // takeFile takes one file into staging. What is not the file that was put there is somebody else's and stays.
 func (t *transaction) takeFile(path, slot string, n *node) error {
-	if out, err := t.exists(t.at(outDirName, slot)); out || err != nil {
+	out, err := t.outDir()
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if there, err := exists(out, slot); there || err != nil {
 		return err // an earlier try took it out
 	}
 	info, err := t.root.Stat(path)
@@ -295,7 +333,7 @@ func (t *transaction) takeFile(path, slot string, n *node) error {
 		return fmt.Errorf("taking %q out again: %w", path, err)
 	}
 	if !info.Exists {
-		return nil // gone already
+		return t.gone(path)
 	}
 	if is, err := isNode(t.root, path, n); err != nil {
 		return err
@@ -307,11 +345,6 @@ func (t *transaction) takeFile(path, slot string, n *node) error {
 		return fmt.Errorf("taking %q out again: %w", path, err)
 	}
 	defer d.Close()
-	out, err := t.outDir()
-	if err != nil {
-		return err
-	}
-	defer out.Close()
 	if err := d.RenameNew(name, out, slot); err != nil {
 		return fmt.Errorf("taking %q out again: %w", path, err)
 	}
@@ -322,16 +355,27 @@ func (t *transaction) takeFile(path, slot string, n *node) error {
 	return nil
 }
 
+// gone is about a file that was put at a path and is not there any more. Somebody removed it, and all is as before; or its
+// directory is gone too, and it may be in it, wherever that is. After a crash neither may ever have come to the disk.
+func (t *transaction) gone(path string) error {
+	if !t.ready {
+		return nil
+	}
+	d, _, err := t.open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%q is not to be found, nor is its directory, which somebody moved or removed", path)
+	}
+	if err == nil {
+		d.Close()
+	}
+	return err
+}
+
 func (t *transaction) outDir() (*root.Dir, error) {
-	s, err := t.root.Top().OpenDir(t.c.Staging)
-	if err != nil {
+	if err := t.staging.Mkdir(outDirName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	defer s.Close()
-	if err := s.Mkdir(outDirName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return s.OpenDir(outDirName)
+	return t.staging.OpenDir(outDirName)
 }
 
 // rmdir removes a directory that was made, if it is empty. One that is not holds what somebody put there; it stays.

@@ -45,6 +45,15 @@ func (e *UnknownExtensionError) Error() string {
 	return fmt.Sprintf("no extension is named %q (there are: %s)", e.Name, names(e.Known))
 }
 
+// NoFolderError says that an assistant has no folder in the user's home yet. None is made: a program may take an empty one
+// for its own.
+type NoFolderError struct{ Target, Path string }
+
+// Error implements error.
+func (e *NoFolderError) Error() string {
+	return fmt.Sprintf("target %q works in the folder %q for a user, and that is not there", e.Target, e.Path)
+}
+
 // NotInstalledError says that a module, or a module for a target, is not installed in a project.
 type NotInstalledError struct {
 	Module  string

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -50,7 +51,24 @@ func (h *Host) userFolder(t *builtin) (path, folder string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("finding the folder of target %q: %w", t.Name, err)
 	}
-	return filepath.Join(base, filepath.FromSlash(t.User.Folder)), t.User.Folder, nil
+	if !filepath.IsAbs(base) {
+		return "", "", fmt.Errorf("finding the folder of target %q: the home is %q, which is no absolute path", t.Name, base)
+	}
+	path = filepath.Join(base, filepath.FromSlash(t.User.Folder))
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", "", &NoFolderError{Target: t.Name, Path: path}
+	}
+	if holds(path, base) {
+		return "", "", fmt.Errorf("the folder %q of target %q is a link to your home, or to a folder above it, which no target works in", path, t.Name)
+	}
+	return path, t.User.Folder, nil
+}
+
+// holds reports whether dir is or holds the directory at path, whatever links lead to both.
+func holds(dir, path string) bool {
+	dir, derr := filepath.EvalSymlinks(dir)
+	path, perr := filepath.EvalSymlinks(path)
+	return derr == nil && perr == nil && within(path, dir)
 }
 
 // openOptions say how a root is opened for a change.

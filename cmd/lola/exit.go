@@ -58,6 +58,7 @@ func exitCode(err error) (code int, hint string) {
 		owner   *root.OwnerError
 		changed *host.ChangedError
 		stale   *host.OutdatedError
+		folder  *host.NoFolderError
 	)
 	switch {
 	case err == nil:
@@ -85,6 +86,8 @@ func exitCode(err error) (code int, hint string) {
 		return exitRefused, or(hint, "put those files back as they were, or change them by hand")
 	case errors.As(err, &stale):
 		return exitRefused, or(hint, "make the plan anew with \"lola install --out\"")
+	case errors.As(err, &folder):
+		return exitFailed, or(hint, "start the assistant once, which makes it, or make the folder yourself")
 	case errors.As(err, &foreign):
 		return exitConsent, or(hint, "run it with --dry-run to see what would change, then with --yes to overwrite these files")
 	case errors.Is(err, context.Canceled):

@@ -77,6 +77,17 @@ func (a *app) settleFlags(cmd *cobra.Command, project, scope *string, allowRoot 
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, fmt.Sprintf("exit with %d if something changed, or would", exitChanged))
 }
 
+// oneAssistant holds --scope user to the folder of one assistant.
+func oneAssistant(targets []string) error {
+	switch {
+	case len(targets) == 0:
+		return hinted{usageError{errors.New("--scope user needs to know for which assistant")}, "name one with -a"}
+	case len(targets) > 1:
+		return hinted{usageError{errors.New("--scope user is the folder of one assistant, and more are named")}, "run it once for each of them"}
+	}
+	return nil
+}
+
 // userScope reads --scope.
 func userScope(cmd *cobra.Command, scope string, project *string) (bool, error) {
 	switch scope {
@@ -93,8 +104,10 @@ func userScope(cmd *cobra.Command, scope string, project *string) (bool, error) 
 }
 
 func (a *app) install(ctx context.Context, in host.Install, o settleOptions) error {
-	if len(in.Targets) == 0 && in.User {
-		return hinted{usageError{errors.New("--scope user needs to know for which assistant")}, "name one with -a"}
+	if in.User {
+		if err := oneAssistant(in.Targets); err != nil {
+			return err
+		}
 	}
 	if len(in.Targets) == 0 {
 		found, err := detect(in.Project)

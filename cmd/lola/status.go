@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -67,7 +66,7 @@ func (a *app) projectOf(cmd *cobra.Command, h userFolders, project, scope, targe
 		return project, err
 	}
 	if target == "" {
-		return "", hinted{usageError{errors.New("--scope user needs to know for which assistant")}, "name one with -a"}
+		return "", oneAssistant(nil)
 	}
 	return h.UserFolder(target)
 }

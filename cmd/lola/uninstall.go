@@ -26,6 +26,11 @@ func (a *app) uninstallCommand() *cobra.Command {
 			if u.User, err = userScope(cmd, scope, &u.Project); err != nil {
 				return err
 			}
+			if u.User {
+				if err := oneAssistant(u.Targets); err != nil {
+					return err
+				}
+			}
 			h, err := a.host()
 			if err != nil {
 				return err

@@ -271,9 +271,9 @@ func statesOf(t testing.TB, plan string) (s arenaStates) {
 }
 
 // settle recovers what a failed command left and says what the project is then. What lies beneath ignored is not looked at.
-func (a *arena) settle(err error, from, to facts, ignored string) (problem string) {
+func (a *arena) settle(err error, from, to facts, ignored ...string) (problem string) {
 	if err == nil {
-		if d := factsOf(a.t, a.project, false).differs(to, ignored); d != "" {
+		if d := factsOf(a.t, a.project, false).differs(to, ignored...); d != "" {
 			return "it went well and is not as planned:" + d
 		}
 		return ""
@@ -288,11 +288,27 @@ func (a *arena) settle(err error, from, to facts, ignored string) (problem strin
 		}
 	}
 	now := factsOf(a.t, a.project, false)
-	if d := now.differs(from, ignored); d != "" && now.differs(to, ignored) != "" {
+	if d := now.differs(from, ignored...); d != "" && now.differs(to, ignored...) != "" {
 		return fmt.Sprintf("after %v (%d recovered) it is neither as before nor as after; than before:%s", err, len(recovered), d)
 	}
 	return ""
 }
+
+// sweep removes a staging directory that somebody hid until the command was over: it is theirs to remove, if nothing of the
+// project's is in it.
+func (a *arena) sweep(err error) {
+	left, _ := filepath.Glob(filepath.Join(a.project, ".lola-stage-*"))
+	for _, dir := range left {
+		if _, ready := os.Lstat(filepath.Join(dir, "ready")); err == nil || ready != nil {
+			if err := os.RemoveAll(dir); err != nil {
+				a.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// plainFiles are victims that are files which may look removed when they are moved away, and so they were.
+var plainFiles = []string{".guest/put/new", ".guest/upd", ".guest/rm", ".guest/d/n", ".guest/r/f"}
 
 // raceCase is one swap at one step.
 type raceCase struct {
@@ -345,8 +361,8 @@ func (c raceCase) run(t testing.TB, plan string, s arenaStates) (there, swapped,
 		t.Errorf("%v: outside changed:%s", c, d)
 	}
 	ignored := ""
-	if c.fails && c.plain && slices.Contains([]string{".guest/put/new", ".guest/upd", ".guest/rm", ".guest/d/n", ".guest/r/f"}, c.victim) {
-		ignored = c.victim // it looked removed when all was taken back, and so it was
+	if c.fails && c.plain && slices.Contains(plainFiles, c.victim) {
+		ignored = c.victim
 	}
 	if !sw.heal() { // what was moved away was made anew: its owner has both, and the new one is looked at below
 		ignored = c.victim
@@ -365,17 +381,8 @@ func (c raceCase) run(t testing.TB, plan string, s arenaStates) (there, swapped,
 		t.Errorf("%v: it went well", c)
 	}
 	problem := a.settle(err, from, to, ignored)
-	if strings.HasPrefix(c.victim, "stage") && problem != "" && err == nil || c.victim == "stage" && problem != "" {
-		// What somebody hid was not to be found when the command was over, and is theirs to remove, if nothing of the project's
-		// is in it.
-		left, _ := filepath.Glob(filepath.Join(a.project, ".lola-stage-*"))
-		for _, dir := range left {
-			if _, ready := os.Lstat(filepath.Join(dir, "ready")); err == nil || ready != nil {
-				if err := os.RemoveAll(dir); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+	if problem != "" && strings.HasPrefix(c.victim, "stage") {
+		a.sweep(err)
 		problem = a.settle(err, from, to, ignored)
 	}
 	if problem != "" {
@@ -433,7 +440,7 @@ func TestP03SwapAtEveryStep(t *testing.T) {
 			}
 		}
 	} else {
-		for end := time.Now().Add(4 * time.Second); time.Now().Before(end) && !t.Failed(); {
+		for end := time.Now().Add(3 * time.Second); time.Now().Before(end) && !t.Failed(); {
 			c := kinds[random.IntN(len(kinds))]
 			c.k = random.IntN(80)
 			try(c)
@@ -443,4 +450,145 @@ func TestP03SwapAtEveryStep(t *testing.T) {
 	if swaps == 0 || worked == 0 || worked == swaps {
 		t.Error("nothing was tried")
 	}
+}
+
+// TestP03Race: commands run while somebody swaps components without a pause, for links that lead outside or away and back.
+// What holds at every step holds here, at every instant: see [TestP03SwapAtEveryStep]. Everything is brought back before
+// it is looked at.
+func TestP03Race(t *testing.T) {
+	plan := savedArenaPlan(t)
+	s := statesOf(t, plan)
+	random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	lasts, least := 2*time.Second, 500
+	if exhaustive() {
+		lasts, least = 3*time.Minute, 100_000
+	}
+	var tries, swaps, worked, failed, again int
+	for end := time.Now().Add(lasts); time.Now().Before(end) && !t.Failed(); {
+		a := newArena(t)
+		outside := factsOf(t, a.outside, true)
+		now, ignored := s.before, []string{""}
+		for _, what := range []string{"install", []string{"undo", "uninstall"}[random.IntN(2)]} {
+			to := map[string]facts{"install": s.after, "undo": s.before, "uninstall": s.uninstalled}[what]
+			fails := random.IntN(4) == 0
+			var w *saboteur
+			err := a.act(what, plan, func() {
+				a.hook(func(op root.Op) error {
+					if fails && op.Kind == root.OpRename && path.Ext(op.To) == ".commit" {
+						return errors.New("it fails here")
+					}
+					return nil
+				})
+				w = a.sabotage(random)
+			})
+			a.hook(nil)
+			if w == nil {
+				t.Fatal(err)
+			}
+			ignored = append(ignored, w.end()...)
+			tries, swaps = tries+w.tries, swaps+w.swaps
+			if d := factsOf(t, a.outside, true).differs(outside); d != "" {
+				t.Errorf("%s: outside changed:%s", what, d)
+			}
+			problem := a.settle(err, now, to, ignored...)
+			if problem != "" && w.hid {
+				a.sweep(err)
+				problem = a.settle(err, now, to, ignored...)
+			}
+			if problem != "" {
+				t.Errorf("%s (fails: %t): %s\nwhat was done: %v", what, fails, problem, w.done)
+			}
+			if left, lerr := os.ReadDir(a.aside); lerr != nil || len(left) > 0 {
+				t.Errorf("%s: outside is left %v, %v", what, left, lerr)
+			}
+			if err != nil {
+				failed++
+				if rolled := (*host.RollbackError)(nil); errors.As(err, &rolled) {
+					again++
+				}
+				break
+			}
+			worked++
+			now = to
+		}
+		a.close()
+	}
+	t.Logf("%d tries, %d swaps; %d commands went well, %d failed, %d of them to be recovered", tries, swaps, worked, failed, again)
+	if swaps < least || worked == 0 || failed == 0 {
+		t.Error("too little was tried")
+	}
+}
+
+// saboteur swaps without a pause until it is ended.
+type saboteur struct {
+	a            *arena
+	tries, swaps int
+	done         []string // the last swaps
+	plain        []string // files that were moved away at some time
+	hid          bool     // the staging directory was swapped at some time
+	last         *swapper
+	stop, over   chan struct{}
+}
+
+func (a *arena) sabotage(random *rand.Rand) *saboteur {
+	w := &saboteur{a: a, stop: make(chan struct{}), over: make(chan struct{})}
+	dice := rand.New(rand.NewPCG(random.Uint64(), random.Uint64()))
+	slow := time.Duration(dice.IntN(4)) * 100 * time.Microsecond
+	only := ""
+	if dice.IntN(2) == 0 {
+		only = victims[dice.IntN(len(victims)-3)]
+	}
+	go func() {
+		defer close(w.over)
+		for {
+			select {
+			case <-w.stop:
+				return
+			default:
+			}
+			w.tries++
+			if w.last == nil || w.last.heal() {
+				v := only
+				if v == "" || dice.IntN(8) == 0 {
+					v = victims[dice.IntN(len(victims))]
+				}
+				if v == ".guest/d/n" { // see TestP03SwapAtEveryStep
+					continue
+				}
+				w.last = &swapper{a: a, victim: v, out: dice.IntN(2) == 0, plain: dice.IntN(4) == 0}
+				if w.last.swap() {
+					w.swaps++
+					w.done = append(w.done[max(0, len(w.done)-20):], fmt.Sprintf("%s (out: %t, moved: %t)", v, w.last.out, w.last.plain))
+					w.hid = w.hid || strings.HasPrefix(v, "stage")
+					if w.last.plain && slices.Contains(plainFiles, v) {
+						w.plain = append(w.plain, v)
+					}
+				}
+			}
+			if slow > 0 && w.tries%8 == 0 {
+				time.Sleep(slow)
+			}
+		}
+	}()
+	return w
+}
+
+// end ends it and brings all back; it returns what its owner moved away and back while it was made anew.
+func (w *saboteur) end() (ignored []string) {
+	close(w.stop)
+	<-w.over
+	if w.last != nil && !w.last.heal() {
+		ignored = append(ignored, w.last.victim)
+		if err := os.RemoveAll(w.last.hidden); err != nil {
+			w.a.t.Fatal(err)
+		}
+	}
+	for p, what := range factsOf(w.a.t, w.a.project, false) {
+		if strings.HasPrefix(what, "L") {
+			if err := os.Remove(filepath.Join(w.a.project, p)); err != nil {
+				w.a.t.Fatal(err)
+			}
+		}
+	}
+	return append(ignored, w.plain...)
 }

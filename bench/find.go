@@ -46,7 +46,7 @@ func find(ctx context.Context, o options, scratch string, stderr io.Writer) (f f
 	case o.lola != "":
 		f.lola, err = locate(o.lola)
 	default:
-		f.lola, err = buildLola(ctx, scratch, stderr)
+		f.lola, err = build(ctx, scratch, "lola", "./cmd/lola", stderr)
 	}
 	if err != nil {
 		return f, fmt.Errorf("find lola: %w; name its binary by --lola", err)
@@ -122,21 +122,21 @@ func exampleModule() (string, error) {
 	return locate(filepath.Join(root, "examples", "git-doctor"))
 }
 
-// buildLola builds the command as it is released: static, stripped, no paths of this machine.
-func buildLola(ctx context.Context, scratch string, stderr io.Writer) (string, error) {
+// build builds a command as lola is released: static, stripped, no paths of this machine.
+func build(ctx context.Context, scratch, name, pkg string, stderr io.Writer) (string, error) {
 	root, err := checkout()
 	if err != nil {
 		return "", err
 	}
-	binary, err := filepath.Abs(filepath.Join(scratch, executable("lola")))
+	binary, err := filepath.Abs(filepath.Join(scratch, executable(name)))
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(stderr, "bench: building lola\n")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/lola")
+	fmt.Fprintf(stderr, "bench: building %s\n", name)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, pkg)
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build ./cmd/lola in %q: %w\n%s", root, err, out)
+		return "", fmt.Errorf("build %s in %q: %w\n%s", pkg, root, err, out)
 	}
 	return binary, nil
 }

@@ -32,6 +32,9 @@ func standIn(behaviour string, args []string) int {
 	if len(args) > 0 && args[0] == "version" {
 		return 0
 	}
+	if len(args) > 0 && args[0] != "install" {
+		return standInJob(behaviour, args)
+	}
 	if len(args) != 7 || args[0] != "install" || args[2] != "-a" || args[3] != "claude-code" || args[4] != "--project" || args[6] != "--yes" {
 		os.Stderr.WriteString("unexpected arguments: " + strings.Join(args, " "))
 		return 2
@@ -48,6 +51,13 @@ func standIn(behaviour string, args []string) int {
 	if os.Getenv("LOLA_HOME") == "" || os.Getenv("HOME") != filepath.Dir(os.Getenv("LOLA_HOME")) {
 		os.Stderr.WriteString("no scratch home")
 		return 4
+	}
+	if behaviour == "copying" {
+		if err := os.CopyFS(filepath.Join(args[5], ".claude"), os.DirFS(args[1])); err != nil {
+			os.Stderr.WriteString(err.Error())
+			return 1
+		}
+		return 0
 	}
 	file := filepath.Join(args[5], ".claude", "skills", filepath.Base(args[1]), "SKILL.md")
 	if _, err := os.Stat(file); err == nil && behaviour != "restless" {

@@ -17,6 +17,9 @@ type Sample struct {
 	CPU    time.Duration `json:"cpu_ns"` // user and system, children that were waited for included
 	Peak   int64         `json:"peak_bytes"`
 	Faults int64         `json:"minor_faults"`
+	// Check and Apply are what the process says of itself: how long it judged and how long it applied. Zero: it does not say.
+	Check time.Duration `json:"check_ns,omitempty"`
+	Apply time.Duration `json:"apply_ns,omitempty"`
 }
 
 // roleMeasure is the small process that starts a command and measures it.
@@ -105,6 +108,17 @@ func (m measurer) measure(ctx context.Context, c *command) (s Sample, err error)
 	}
 	if err := c.check(); err != nil {
 		return s, fmt.Errorf("check what %q did: %w\n%s", c.name, err, tail(output))
+	}
+	if c.inside {
+		var words [2]string
+		if _, err := fmt.Sscan(tail(output), &words[0], &s.Check, &words[1], &s.Apply); err != nil {
+			return s, fmt.Errorf("read what %q says of itself: %w", c.name, err)
+		}
+	}
+	if c.clean != nil {
+		if err := c.clean(); err != nil {
+			return s, fmt.Errorf("clean up after %q: %w", c.name, err)
+		}
 	}
 	return s, nil
 }

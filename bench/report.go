@@ -54,27 +54,28 @@ func newReport(o options, f found, commands []*command, series [][]Sample, platf
 	}
 	floor := series[0]
 	for i, c := range commands {
-		s := series[i]
-		r.Rows = append(r.Rows, Row{
-			Name:      c.name,
-			Wall:      summarise(figures(s, wall)),
-			CPU:       summarise(figures(s, cpu)),
-			WallRatio: summarise(ratios(figures(s, wall), figures(floor, wall))),
-			CPURatio:  summarise(ratios(figures(s, cpu), figures(floor, cpu))),
-			Peak:      summarise(figures(s, peak)),
-			Faults:    summarise(figures(s, faults)),
-			Samples:   s,
-		})
+		r.Rows = append(r.Rows, newRow(c.name, series[i], floor))
 	}
 	install, rival := slices.IndexFunc(commands, named(installName)), slices.IndexFunc(commands, named(rivalName))
 	if install >= 0 && rival >= 0 {
-		ours, theirs := series[install], series[rival]
-		r.InstallToRival = &Ratio{
-			Wall: summarise(ratios(figures(ours, wall), figures(theirs, wall))),
-			CPU:  summarise(ratios(figures(ours, cpu), figures(theirs, cpu))),
-		}
+		ratio := newRatio(series[install], series[rival])
+		r.InstallToRival = &ratio
 	}
 	return r
+}
+
+// newRow sums up the samples of one command, beside those of the one that it is compared with.
+func newRow(name string, samples, base []Sample) Row {
+	return Row{
+		Name:      name,
+		Wall:      summarise(figures(samples, wall)),
+		CPU:       summarise(figures(samples, cpu)),
+		WallRatio: summarise(ratios(figures(samples, wall), figures(base, wall))),
+		CPURatio:  summarise(ratios(figures(samples, cpu), figures(base, cpu))),
+		Peak:      summarise(figures(samples, peak)),
+		Faults:    summarise(figures(samples, faults)),
+		Samples:   samples,
+	}
 }
 
 func named(name string) func(*command) bool { return func(c *command) bool { return c.name == name } }

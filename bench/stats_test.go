@@ -54,7 +54,7 @@ func TestRatios(t *testing.T) {
 // sampleReport is of two commands in three rounds, the second of which was disturbed.
 func sampleReport() *Report {
 	ms := func(wall, cpu float64, peakMB float64, faults int64) Sample {
-		return Sample{time.Duration(wall * 1e6), time.Duration(cpu * 1e6), int64(peakMB * 1e6), faults}
+		return Sample{Wall: time.Duration(wall * 1e6), CPU: time.Duration(cpu * 1e6), Peak: int64(peakMB * 1e6), Faults: faults}
 	}
 	return newReport(options{rounds: 3}, found{module: "/somewhere/m", skills: "/x/skills", skillsVersion: "1.5.7"},
 		[]*command{{name: floorName}, {name: "lola version"}, {name: installName}, {name: rivalName}},

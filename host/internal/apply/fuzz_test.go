@@ -482,3 +482,19 @@ func sumOf(e string) (string, bool) {
 	sum := sha256.Sum256([]byte(says))
 	return hex.EncodeToString(sum[:]), true
 }
+
+// TestUndoPrunedInTheWay was found by FuzzApplyUndo: a file took the place of a directory that had been removed when it was
+// empty, and the undo said nothing of it.
+func TestUndoPrunedInTheWay(t *testing.T) {
+	w := newWorld(t, shape{name: "pruned", here: has("a/a/"), prune: []string{"a", "a/a"}})
+	if _, err := w.install(w.boot(-1)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, w.dir, "a", "mine", 0o644)
+	want := mustPicture(t, w.dir)
+	var changed *apply.ChangedError
+	if err := w.undo(w.boot(-1)); !errors.As(err, &changed) || len(changed.Left) == 0 || changed.Left[0].Path != "a" {
+		t.Errorf("Undo: %v, want a *ChangedError about \"a\"", err)
+	}
+	checkTree(t, w.dir, want)
+}

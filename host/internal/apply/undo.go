@@ -336,8 +336,19 @@ func (v *inverter) move(m move) error {
 // mkdir brings a directory back that was removed when it was empty.
 func (v *inverter) mkdir(e entry) error {
 	info, err := v.root.Stat(e.Path)
-	if err != nil || info.Exists {
-		return nil // it is there, or in the way of nothing but itself
+	if link := (*root.LinkError)(nil); errors.As(err, &link) {
+		v.changed = append(v.changed, StaleError{Path: e.Path, Why: err.Error()})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.Type.IsDir():
+		return nil // somebody was quicker
+	case info.Exists:
+		v.changed = append(v.changed, StaleError{Path: e.Path, Why: "something is there now"})
+		return nil
 	}
 	v.add(move{Kind: kindMkdir, Path: e.Path, After: &node{Dir: true, Mode: e.Mode}})
 	v.out.Made = append(v.out.Made, e.Path)

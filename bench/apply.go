@@ -41,6 +41,7 @@ type applyOptions struct {
 	rounds     int
 	warm       int
 	limit      time.Duration
+	settle     bool
 	json       bool
 }
 
@@ -57,6 +58,7 @@ func parseApplyOptions(args []string, stderr io.Writer) (applyOptions, error) {
 	flags.IntVar(&o.rounds, "n", 5, "how many `rounds` are counted")
 	flags.IntVar(&o.warm, "warm", 1, "how many `rounds` go before them uncounted")
 	flags.DurationVar(&o.limit, "limit", 5*time.Minute, "how long one command may take")
+	flags.BoolVar(&o.settle, "settle", true, "write everything back before each run, so that none pays for another's files")
 	flags.BoolVar(&o.json, "json", false, "print JSON, every sample included, in place of the tables")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -148,7 +150,7 @@ type applying struct {
 	self, lola, tool string
 	folders          *scratchFolders
 	env              []string
-	made             map[int]*sources
+	settle           func()
 }
 
 // sources are what other programs read: the files, an archive of them and a repository that has them.
@@ -158,7 +160,10 @@ func newApplying(ctx context.Context, o applyOptions, scratch string, stderr io.
 	if scratch, err = filepath.Abs(scratch); err != nil {
 		return nil, fmt.Errorf("find scratch folder: %w", err)
 	}
-	a = &applying{folders: &scratchFolders{root: scratch}, made: map[int]*sources{}}
+	a = &applying{folders: &scratchFolders{root: scratch}, settle: func() {}}
+	if o.settle {
+		a.settle = settle
+	}
 	if a.self, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find own binary: %w", err)
 	}
@@ -236,7 +241,7 @@ func (a *applying) into(n int, name string, before func() error, argv func(dir s
 		if c.argv = argv(c.dir); before != nil {
 			err = before()
 		}
-		settle()
+		a.settle()
 		return err
 	}
 	c.check = func() error { return holds(c.dir, n) }
@@ -278,7 +283,7 @@ func (a *applying) with(n int, name string, left int, job string, before ...stri
 			}
 		}
 		c.argv = argv(job)
-		settle()
+		a.settle()
 		return nil
 	}
 	c.check = func() error { return holds(c.dir, left) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lola-ext/lola/cmd/lola/preview"
 	"github.com/lola-ext/lola/host/audit"
 )
 
@@ -43,7 +44,7 @@ func (a *app) logCommand() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					fmt.Fprintf(a.stdout, "%s\n", line)
+					fmt.Fprintf(a.stdout, "%s\n", preview.EscapeJSON(string(line)))
 					continue
 				}
 				a.printRecord(rec)

@@ -11,10 +11,14 @@ import (
 	"github.com/lola-ext/lola/cmd/lola/preview"
 )
 
+// printJSON prints a value as JSON in which, as in all that is printed, nothing is invisible and nothing is obeyed.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s\n", preview.EscapeJSON(string(text)))
+	return err
 }
 
 var signs = map[string]string{"create": "+", "update": "~", "remove": "-", "move": ">", "fetch": "?", "clone": "?"}

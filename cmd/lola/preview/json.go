@@ -154,12 +154,12 @@ func (p *Preview) WriteJSON(w io.Writer) error {
 	if err := enc.Encode(p.report()); err != nil {
 		return fmt.Errorf("writing the report as JSON: %w", err)
 	}
-	_, err := io.WriteString(w, escapeJSON(b.String()))
+	_, err := io.WriteString(w, EscapeJSON(b.String()))
 	return err
 }
 
-// escapeJSON escapes within the strings of a JSON text. Outside of them it has nothing to find: newlines are its own.
-func escapeJSON(text string) string {
+// EscapeJSON escapes within the strings of a JSON text what [Escape] does. Outside of them it has nothing to find: newlines are its own.
+func EscapeJSON(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for i, r := range text {

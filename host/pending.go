@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -151,6 +152,9 @@ func (p *Pending) unchanged() error {
 		if !u.Aside && (within(u.Project, p.root.Path()) || within(p.root.Path(), u.Project)) {
 			return fmt.Errorf("applying the change: another command was interrupted in %q meanwhile; run this one again", u.Project)
 		}
+	}
+	if at, err := os.Stat(p.root.Path()); err != nil || !os.SameFile(at, p.root.Info()) {
+		return fmt.Errorf("applying the change: the directory %q was moved or replaced meanwhile; run this one again where it is now", p.root.Path())
 	}
 	now, err := p.host.home.Installed(p.root)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/grant"
 	"github.com/lola-ext/lola/host/internal/apply"
 	"github.com/lola-ext/lola/host/internal/home"
@@ -37,9 +38,10 @@ type Pending struct {
 	root      *root.Root
 	folder    string // see place
 	checked   plan.Checked
-	undoing   *apply.Undoing  // an undo has this instead of checked
-	before    *home.Installed // the record that the change was judged under
-	after     *home.Installed // the record once it is made; its Dirs are filled in by what happens
+	contents  map[string]abi.Content // of checked, by path; made when it is asked for
+	undoing   *apply.Undoing         // an undo has this instead of checked
+	before    *home.Installed        // the record that the change was judged under
+	after     *home.Installed        // the record once it is made; its Dirs are filled in by what happens
 	meta      meta
 	targets   []*builtin      // whose plans these are
 	proposals []plan.Proposal // the plans, as they came; only of an install
@@ -89,10 +91,16 @@ func (p *Pending) After(path string) (io.ReadCloser, error) {
 	if p.undoing != nil {
 		return p.undoing.Open(path)
 	}
-	for _, s := range p.checked.Steps() {
-		if s.Path == path && s.Content != nil {
-			return s.Content.Open()
+	if p.contents == nil {
+		p.contents = map[string]abi.Content{}
+		for _, s := range p.checked.Steps() {
+			if s.Content != nil {
+				p.contents[s.Path] = s.Content
+			}
 		}
+	}
+	if c, ok := p.contents[path]; ok {
+		return c.Open()
 	}
 	return nil, fmt.Errorf("opening %q: nothing will be there", path)
 }

@@ -197,11 +197,32 @@ func (u *Undoing) Open(path string) (io.ReadCloser, error) {
 // Run makes the undo. It looks again at everything it was worked out from.
 // Preconditions and errors: as for the function [Run].
 func (u *Undoing) Run(ctx context.Context, o Options) (Done, error) {
+	if err := u.prune(o.Prune); err != nil {
+		return Done{}, err
+	}
 	t, err := newTransaction(u.root, u.c, o)
 	if err != nil {
 		return Done{}, err
 	}
 	return t.run(ctx)
+}
+
+// prune adds directories that other changes made to those that go if they are empty: an undo of the one that made a directory
+// left it to another change's files, which may be what is undone now.
+func (u *Undoing) prune(dirs []string) error {
+	known := map[string]bool{}
+	for _, dir := range slices.Concat(u.c.Made, paths(u.c.Prune)) {
+		known[dir] = true
+	}
+	for _, m := range u.c.Moves {
+		known[m.Path] = true
+	}
+	b := &builder{root: u.root, c: u.c}
+	if err := b.prune(slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return known[dir] })); err != nil {
+		return err
+	}
+	slices.SortFunc(u.c.Prune, func(a, b entry) int { return strings.Compare(b.Path, a.Path) }) // those inside others first
+	return nil
 }
 
 // Undo is [NewUndo] and [Undoing.Run] at once.

@@ -15,7 +15,7 @@ import (
 )
 
 // exhaustive makes the tests of crashes, power cuts and faults try everything: hours of a small machine are minutes here.
-// Every day they try each step of each shape, and samples of what comes after it.
+// Every day they try each step of each shape that is not long, and samples of what comes after it.
 var exhaustive = flag.Bool("exhaustive", os.Getenv("LOLA_APPLY_EXHAUSTIVE") != "", "try every crash, power cut and fault, not samples")
 
 // chance is the test's own, the same every day.
@@ -116,6 +116,9 @@ func (s *shape) nothing() bool {
 	return s.name == "nothing changes" || s.name == "directory deleted and written with what it held"
 }
 
+// long is how many steps make a shape one of which only some are tried every day: most of them are alike.
+const long = 60
+
 // crashes tries every step of a shape, or only some every day.
 func crashes(t *testing.T, p phase, s shape, fresh func() *world, every bool, n *counts) {
 	w := fresh()
@@ -127,7 +130,7 @@ func crashes(t *testing.T, p phase, s shape, fresh func() *world, every bool, n 
 	w.remove()
 	random := chance(p.name + s.name)
 	for k := 0; k <= clean.steps; k++ {
-		if !every && !*exhaustive && random.IntN(3) != 0 {
+		if (!every || clean.steps > long) && !*exhaustive && random.IntN(4) != 0 {
 			continue
 		}
 		c := &crash{t: t, phase: p, shape: s, fresh: fresh, n: n, random: random, step: k, of: clean.steps}

@@ -34,11 +34,14 @@ func TestFaults(t *testing.T) {
 				t.Run(s.name, func(t *testing.T) {
 					t.Parallel()
 					steps := cleanSteps(t, p, s)
-					random := chance("fault " + p.name + s.name)
+					random, in := chance("fault "+p.name+s.name), 20
+					if steps > long {
+						in = 80
+					}
 					worlds(t, s, func(fresh func() *world) {
 						for k := range steps {
 							for _, e := range faults {
-								if !*exhaustive && random.IntN(20) != 0 {
+								if !*exhaustive && random.IntN(in) != 0 {
 									continue
 								}
 								f := &fault{t: t, phase: p, shape: s, errno: e, at: []int{k}}
@@ -46,7 +49,7 @@ func TestFaults(t *testing.T) {
 								once.Add(1)
 							}
 							for range 4 {
-								if !*exhaustive && random.IntN(20) != 0 {
+								if !*exhaustive && random.IntN(in) != 0 {
 									continue
 								}
 								f := &fault{t: t, phase: p, shape: s, errno: faults[random.IntN(len(faults))], at: []int{k, k + 1 + second(random)}}
@@ -65,7 +68,7 @@ func TestFaults(t *testing.T) {
 			}
 		})
 		t.Logf("%s: %d single faults, %d double ones, of which %d left something to recover", p.name, once.Load(), twice.Load(), left.Load())
-		if once.Load() < 500 || twice.Load() < 500 {
+		if once.Load() < 300 || twice.Load() < 300 {
 			t.Error("that is too few to say anything")
 		}
 	}

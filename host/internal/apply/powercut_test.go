@@ -599,9 +599,11 @@ func TestPowerCut(t *testing.T) {
 					c := &powerCut{t: t, w: w, phase: p, tape: tp, lives: 2}
 					for k := 0; k <= len(tp.effects) && !t.Failed(); k++ {
 						c.replays = &ordered
-						c.ordered(k, random)
+						if *exhaustive || len(tp.effects) <= long || random.IntN(4) == 0 {
+							c.ordered(k, random)
+						}
 						c.replays = &strict
-						if *exhaustive || random.IntN(3) == 0 {
+						if *exhaustive || random.IntN(4) == 0 {
 							c.strict(k, random)
 						}
 					}

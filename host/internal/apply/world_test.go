@@ -38,7 +38,10 @@ func newWorld(t testing.TB, s shape) *world {
 }
 
 // makeWorld makes a world in a directory. Making many, a test removes each itself.
-func makeWorld(base string, s shape) (*world, error) {
+func makeWorld(base string, s shape) (*world, error) { return makeLike(base, s, nil) }
+
+// makeLike is [makeWorld] where another world of the shape has told what there is before and after.
+func makeLike(base string, s shape, like *world) (*world, error) {
 	w := &world{shape: s, dir: filepath.Join(base, "project"), state: filepath.Join(base, "state")}
 	for _, dir := range []string{w.dir, w.state} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -47,6 +50,10 @@ func makeWorld(base string, s shape) (*world, error) {
 	}
 	if err := s.make(w.dir); err != nil {
 		return nil, err
+	}
+	if like != nil {
+		w.before, w.after = like.before, like.after
+		return w, nil
 	}
 	var err error
 	if w.before, err = picture(w.dir); err != nil {
@@ -60,16 +67,18 @@ func makeWorld(base string, s shape) (*world, error) {
 func worlds(t testing.TB, s shape, f func(fresh func() *world)) {
 	t.Helper()
 	base, n := memoryDir(t), 0
+	var first *world
 	f(func() *world {
 		n++
 		at := filepath.Join(base, fmt.Sprint(n))
 		if err := os.Mkdir(at, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		w, err := makeWorld(at, s)
+		w, err := makeLike(at, s, first)
 		if err != nil {
 			t.Fatal(err)
 		}
+		first = w
 		return w
 	})
 }

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lola-ext/lola/abi"
@@ -200,5 +201,20 @@ func TestP23NewEntries(t *testing.T) {
 	}
 	if found := findings(t, r, limits(t, abi.Limits{}), installs(t, "x", write("a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2/3/4/5/6/7", ""))); !hasRule(found, plan.RulePathDepth) {
 		t.Errorf("33 components: found %v, want %q", rulesOf(found), plan.RulePathDepth)
+	}
+}
+
+// TestOverwritesAnySize: a file that is written over is only hashed, whatever its size; one that is edited is held in memory
+// and must keep to the limit.
+func TestOverwritesAnySize(t *testing.T) {
+	old := strings.Repeat("{}\n", 100)
+	r := openTree(t, map[string]string{"f.json": old})
+	lim := limits(t, abi.Limits{Content: 64})
+	c, err := plan.Check(r, plan.Options{Limits: lim}, installs(t, "x", write("f.json", "new")))
+	if err != nil || len(c.Steps()) != 1 || c.Steps()[0].Before.Digest != abi.DigestOf([]byte(old)) {
+		t.Errorf("a write over %d bytes: %v, %+v", len(old), err, c.Steps())
+	}
+	if found := findings(t, r, lim, installs(t, "x", set("f.json", "/a", "b"))); !hasRule(found, plan.RuleUnreadable) {
+		t.Errorf("an edit of %d bytes: found %v, want %q", len(old), rulesOf(found), plan.RuleUnreadable)
 	}
 }

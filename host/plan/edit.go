@@ -28,7 +28,11 @@ type edited struct {
 // maxBlocks bounds the blocks of one file: each is a pass over it. A person reads some.
 const maxBlocks = 64
 
+// editsOf returns the edits of an intent; nil if it edits nothing, so that what it replaces is hashed and not held in memory.
 func editsOf(proposal, intent int, in abi.Intent, keys []edit.Key) []edited {
+	if in.Op() != abi.OpEdit {
+		return nil
+	}
 	all := make([]edited, len(keys))
 	for i, k := range keys {
 		all[i] = edited{proposal: proposal, intent: intent, key: k, in: in, at: i, owners: []int{proposal}}

@@ -65,12 +65,7 @@ func (v *view) digest(path string) (abi.Digest, error) {
 	if err != nil {
 		return abi.Digest{}, err
 	}
-	f, err := d.Open(name)
-	if err != nil {
-		return abi.Digest{}, err
-	}
-	defer f.Close()
-	digest, _, err := root.DigestFile(f, maxRead)
+	digest, _, err := d.Copy(name, nil, maxRead)
 	return digest, err
 }
 

@@ -5,6 +5,7 @@ package root
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -105,6 +106,15 @@ func (d *Dir) Open(name string) (*os.File, error) {
 	if err != nil || !os.SameFile(before, after) {
 		f.Close()
 		return nil, fmt.Errorf("opening %q: it changed meanwhile", name)
+	}
+	return f, nil
+}
+
+// reader opens a regular file for reading to its end at once.
+func (d *Dir) reader(name string) (io.ReadCloser, error) {
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, err
 	}
 	return f, nil
 }

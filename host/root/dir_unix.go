@@ -3,7 +3,7 @@
 package root
 
 import (
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -13,41 +13,81 @@ import (
 )
 
 // Dir is one opened directory beneath a root. Its methods take plain names and never follow a link.
+//
+// It is a bare descriptor and no [os.File]: nearly every call opens a directory, and what an os.File adds (asking for the
+// descriptor's flags, a finalizer) costs as much as the opening.
 type Dir struct {
-	f    *os.File
+	n    int // the descriptor; -1: closed
 	tree *tree
 	rel  string // its path beneath the root, "" for the root itself: for messages and hooks, never opened
 }
 
+const openDirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
 func openTop(path string, t *tree) (*Dir, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := eintr(func() (int, error) { return unix.Open(path, openDirFlags, 0) })
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{f: os.NewFile(uintptr(fd), path), tree: t}, nil
+	return &Dir{n: fd, tree: t}, nil
 }
 
-func (d *Dir) fd() int { return int(d.f.Fd()) }
+func (d *Dir) fd() int { return d.n }
 
-func (d *Dir) stat() (fs.FileInfo, error) { return d.f.Stat() }
+// again opens another descriptor of the same directory.
+func (d *Dir) again() (int, error) {
+	fd, err := unix.FcntlInt(uintptr(d.fd()), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return -1, &fs.PathError{Op: "open", Path: d.name(), Err: err}
+	}
+	return fd, nil
+}
+
+// name is what the directory is called in messages.
+func (d *Dir) name() string {
+	if d.rel == "" {
+		return d.tree.path
+	}
+	return d.rel
+}
+
+func (d *Dir) stat() (fs.FileInfo, error) {
+	fd, err := d.again()
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), d.name())
+	defer f.Close()
+	return f.Stat()
+}
 
 func (d *Dir) dup() (*Dir, error) {
-	fd, err := unix.FcntlInt(d.f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	fd, err := d.again()
 	if err != nil {
-		return nil, fmt.Errorf("opening %q again: %w", d.f.Name(), err)
+		return nil, err
 	}
-	return &Dir{f: os.NewFile(uintptr(fd), d.f.Name()), tree: d.tree, rel: d.rel}, nil
+	return &Dir{n: fd, tree: d.tree, rel: d.rel}, nil
 }
 
-// Close closes the directory.
-func (d *Dir) Close() error { return d.f.Close() }
+// Close closes the directory. Closing it again is an error and does nothing.
+func (d *Dir) Close() error {
+	fd := d.n
+	if fd < 0 {
+		return &fs.PathError{Op: "close", Path: d.name(), Err: fs.ErrClosed}
+	}
+	d.n = -1
+	return unix.Close(fd)
+}
 
 // Sync makes the directory's entries durable (fsync(2)).
 func (d *Dir) Sync() error {
 	if err := d.tree.before(Op{Kind: OpSyncDir, Path: d.rel}); err != nil {
 		return &fs.PathError{Op: "sync", Path: d.rel, Err: err}
 	}
-	return d.f.Sync()
+	if err := syncFD(d.fd()); err != nil {
+		return &fs.PathError{Op: "sync", Path: d.name(), Err: err}
+	}
+	return nil
 }
 
 // OpenDir opens a subdirectory.
@@ -56,7 +96,7 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 		return nil, err
 	}
 	fd, err := eintr(func() (int, error) {
-		return unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		return unix.Openat(d.fd(), name, openDirFlags, 0)
 	})
 	if err != nil {
 		// A link is ELOOP or ENOTDIR by kernel; ask what is there to say it in words.
@@ -65,7 +105,7 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 		}
 		return nil, err
 	}
-	return &Dir{f: os.NewFile(uintptr(fd), name), tree: d.tree, rel: d.beneath(name)}, nil
+	return &Dir{n: fd, tree: d.tree, rel: d.beneath(name)}, nil
 }
 
 // Stat tells what lies at name; nothing there is no error.
@@ -107,43 +147,85 @@ func typeOf(mode uint32) fs.FileMode {
 	return fs.ModeIrregular
 }
 
-// Open opens the regular file at name for reading. O_NONBLOCK keeps a FIFO, or a device swapped in, from holding us up;
-// what was opened is then asked what it is.
+// Open opens the regular file at name for reading.
 func (d *Dir) Open(name string) (*os.File, error) {
-	info, err := d.Stat(name)
+	fd, err := d.openRegular(name)
 	if err != nil {
 		return nil, err
 	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// openRegular opens the regular file at name for reading. O_NONBLOCK keeps a FIFO, or a device swapped in, from holding us
+// up; what was opened is then asked what it is.
+func (d *Dir) openRegular(name string) (int, error) {
+	info, err := d.Stat(name)
+	if err != nil {
+		return -1, err
+	}
 	if !info.Exists {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		return -1, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	if !info.Regular() {
-		return nil, &LinkError{Path: name, Kind: info.Kind()}
+		return -1, &LinkError{Path: name, Kind: info.Kind()}
 	}
 	fd, err := eintr(func() (int, error) {
 		return unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	})
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		unix.Close(fd)
-		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
+		return -1, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
 	if t := typeOf(uint32(st.Mode)); t != 0 {
 		unix.Close(fd)
-		return nil, &LinkError{Path: name, Kind: kindOf(t)}
+		return -1, &LinkError{Path: name, Kind: kindOf(t)}
 	}
-	return os.NewFile(uintptr(fd), name), nil
+	return fd, nil
 }
+
+// reader opens a regular file for reading to its end at once.
+func (d *Dir) reader(name string) (io.ReadCloser, error) {
+	fd, err := d.openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	return &rawFile{fd: fd, name: name}, nil
+}
+
+// rawFile is a descriptor that is read and closed.
+type rawFile struct {
+	fd   int
+	name string
+}
+
+func (f *rawFile) Read(b []byte) (int, error) {
+	n, err := eintr(func() (int, error) { return unix.Read(f.fd, b) })
+	switch {
+	case err != nil:
+		return 0, &fs.PathError{Op: "read", Path: f.name, Err: err}
+	case n == 0 && len(b) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (f *rawFile) Close() error { return unix.Close(f.fd) }
 
 // Create makes a new file and opens it for writing, with mode whatever the umask. Something there is [fs.ErrExist].
 func (d *Dir) Create(name string, mode abi.Mode) (*File, error) {
 	return d.newFile(name, mode, func() (*os.File, error) {
-		f, err := d.openFile(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
+		f, err := d.openFile(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode&abi.ModeMask)
 		if err != nil {
 			return nil, err
+		}
+		// The umask or an ACL of the directory may have taken bits; asking is cheaper than setting what is set.
+		var st unix.Stat_t
+		if err := unix.Fstat(int(f.Fd()), &st); err == nil && abi.Mode(st.Mode)&abi.ModeMask == mode&abi.ModeMask {
+			return f, nil
 		}
 		if err := f.Chmod(fs.FileMode(mode & abi.ModeMask)); err != nil {
 			f.Close()
@@ -157,7 +239,7 @@ func (d *Dir) Create(name string, mode abi.Mode) (*File, error) {
 // other name is refused, and never waited on.
 func (d *Dir) Append(name string) (*File, error) {
 	return d.newFile(name, 0o600, func() (*os.File, error) {
-		f, err := d.openFile(name, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NONBLOCK)
+		f, err := d.openFile(name, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -177,9 +259,9 @@ func (d *Dir) Append(name string) (*File, error) {
 	})
 }
 
-func (d *Dir) openFile(name string, flags int) (*os.File, error) {
+func (d *Dir) openFile(name string, flags int, mode abi.Mode) (*os.File, error) {
 	fd, err := eintr(func() (int, error) {
-		return unix.Openat(d.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		return unix.Openat(d.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(mode))
 	})
 	if err != nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
@@ -240,7 +322,7 @@ func (d *Dir) MkdirExact(name string, mode abi.Mode) error {
 		return err
 	}
 	special := info.Mode() & (fs.ModeSetgid | fs.ModeSticky) // what the parent hands down
-	return sub.f.Chmod(fs.FileMode(mode&abi.ModeMask) | special)
+	return sub.chmod(fs.FileMode(mode&abi.ModeMask) | special)
 }
 
 // Rename moves the entry name to newName in the directory to, replacing a file that is there (renameat(2)).
@@ -276,9 +358,19 @@ func (d *Dir) unlink(kind OpKind, name string, flags int) error {
 
 // openUp lets the owner remove what lies in a directory that is itself to be removed.
 func (d *Dir) openUp() {
-	if info, err := d.f.Stat(); err == nil && info.Mode().Perm()&0o300 != 0o300 && d.tree.before(Op{Kind: OpChmod, Path: d.rel, Mode: 0o700}) == nil {
-		_ = d.f.Chmod(0o700)
+	if info, err := d.stat(); err == nil && info.Mode().Perm()&0o300 != 0o300 && d.tree.before(Op{Kind: OpChmod, Path: d.rel, Mode: 0o700}) == nil {
+		_ = d.chmod(0o700)
 	}
+}
+
+func (d *Dir) chmod(mode fs.FileMode) error {
+	fd, err := d.again()
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), d.name())
+	defer f.Close()
+	return f.Chmod(mode)
 }
 
 // Names lists the directory, at most max entries; more is a *[abi.LimitError].
@@ -287,9 +379,9 @@ func (d *Dir) Names(max int) ([]string, error) {
 		return unix.Openat(d.fd(), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	})
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: d.f.Name(), Err: err}
+		return nil, &fs.PathError{Op: "open", Path: d.name(), Err: err}
 	}
-	f := os.NewFile(uintptr(fd), d.f.Name())
+	f := os.NewFile(uintptr(fd), d.name())
 	defer f.Close()
 	return namesOf(f, max)
 }

@@ -1,7 +1,6 @@
 package root
 
 import (
-	"os"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -19,13 +18,13 @@ func (d *Dir) openBeneath(path string) (*Dir, error) {
 	}
 	fd, err := eintr(func() (int, error) {
 		return unix.Openat2(d.fd(), path, &unix.OpenHow{
-			Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+			Flags:   openDirFlags,
 			Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 		})
 	})
 	switch err {
 	case nil:
-		return &Dir{f: os.NewFile(uintptr(fd), path), tree: d.tree, rel: d.beneath(path)}, nil
+		return &Dir{n: fd, tree: d.tree, rel: d.beneath(path)}, nil
 	case unix.ENOSYS, unix.EPERM, unix.EINVAL:
 		noOpenat2.Store(true)
 	}

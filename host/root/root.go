@@ -22,11 +22,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/lola-ext/lola/abi"
 )
@@ -91,18 +93,17 @@ func (e *LinkError) Error() string { return fmt.Sprintf("path component %q is a 
 // (0755 less umask) and returned, outermost first, also when a later step fails. The caller closes the directory.
 // Errors: *[LinkError] for a component that is no directory; [fs.ErrNotExist] for a missing one.
 func (r *Root) Walk(dir string, make bool) (d *Dir, made []string, err error) {
+	if dir != "" && dir != "." && checkNames(dir) == nil {
+		if d, err := r.dir.openBeneath(dir); err == nil {
+			return d, nil, nil
+		}
+	} // else the walk says which component it is, and makes what is missing
 	if d, err = r.dir.dup(); err != nil {
 		return nil, nil, err
 	}
 	if dir == "" || dir == "." {
 		return d, nil, nil
 	}
-	if checkNames(dir) == nil {
-		if next, err := d.openBeneath(dir); err == nil {
-			d.Close()
-			return next, nil, nil
-		}
-	} // else the walk says which component it is, and makes what is missing
 	walked := ""
 	for name := range strings.SplitSeq(dir, "/") {
 		walked = join(walked, name)
@@ -212,26 +213,60 @@ func (r *Root) Open(path string) (*os.File, error) {
 
 // Digest reads the regular file at path, at most max bytes, and returns its digest and size.
 func (r *Root) Digest(path string, max int64) (abi.Digest, int64, error) {
-	f, err := r.Open(path)
+	dir, name := Split(path)
+	d, _, err := r.Walk(dir, false)
+	if err != nil {
+		return abi.Digest{}, 0, err
+	}
+	defer d.Close()
+	return d.Copy(name, nil, max)
+}
+
+// Copy reads the regular file name, at most max bytes, and returns its digest and size. What it reads it writes to w as
+// well, unless that is nil.
+func (d *Dir) Copy(name string, w io.Writer, max int64) (abi.Digest, int64, error) {
+	f, err := d.reader(name)
 	if err != nil {
 		return abi.Digest{}, 0, err
 	}
 	defer f.Close()
-	return DigestFile(f, max)
+	var from io.Reader = f
+	if w != nil {
+		from = io.TeeReader(f, w)
+	}
+	return DigestFile(from, max)
 }
 
 // DigestFile reads f to its end, at most max bytes, and returns its digest and size.
 func DigestFile(f io.Reader, max int64) (abi.Digest, int64, error) {
-	h := sha256.New()
-	n, err := io.Copy(h, io.LimitReader(f, max+1))
-	if err != nil {
-		return abi.Digest{}, n, err
+	h := hashers.Get().(*hasher)
+	defer hashers.Put(h)
+	h.Reset()
+	var n int64
+	for {
+		got, err := f.Read(h.buf[:min(int64(len(h.buf)), max-n+1)])
+		n += int64(got)
+		if n > max {
+			return abi.Digest{}, n, &abi.LimitError{Limit: "content", Bound: max, Got: n}
+		}
+		h.Write(h.buf[:got]) // it never fails
+		if err == io.EOF {
+			return abi.Digest(h.Sum(h.sum[:0])), n, nil
+		}
+		if err != nil {
+			return abi.Digest{}, n, err
+		}
 	}
-	if n > max {
-		return abi.Digest{}, n, &abi.LimitError{Limit: "content", Bound: max, Got: n}
-	}
-	return abi.Digest(h.Sum(nil)), n, nil
 }
+
+// hasher hashes with a buffer of its own. Making both for each of thousands of small files costs more than reading them.
+type hasher struct {
+	hash.Hash
+	buf [32 << 10]byte
+	sum [sha256.Size]byte
+}
+
+var hashers = sync.Pool{New: func() any { return &hasher{Hash: sha256.New()} }}
 
 func join(dir, name string) string {
 	if dir == "" {

@@ -61,13 +61,7 @@ func (d *Dir) nodes(at string, depth, max int, read bool, nodes []Node) ([]Node,
 		switch {
 		case info.Regular() && !read:
 		case info.Regular():
-			f, err := d.Open(name)
-			if err != nil {
-				return nil, err
-			}
-			n.Digest, _, err = DigestFile(f, math.MaxInt64-1)
-			f.Close()
-			if err != nil {
+			if n.Digest, _, err = d.Copy(name, nil, math.MaxInt64-1); err != nil {
 				return nil, err
 			}
 		case !info.Exists || !info.Type.IsDir():

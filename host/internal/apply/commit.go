@@ -64,7 +64,7 @@ func (t *transaction) move(i int) error {
 		if err := d.RenameNew(name, t.old, slot); err != nil {
 			return moving(m.Path, "aside", err)
 		}
-		return t.check(m, t.at(oldDirName, slot), m.Before)
+		return t.check(m, t.old, slot, t.at(oldDirName, slot))
 	case kindSwap:
 		err := d.Exchange(name, t.fresh, slot)
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -73,7 +73,7 @@ func (t *transaction) move(i int) error {
 		if err != nil {
 			return moving(m.Path, "aside", err)
 		}
-		if err := t.check(m, t.at(newDirName, slot), m.Before); err != nil {
+		if err := t.check(m, t.fresh, slot, t.at(newDirName, slot)); err != nil {
 			return err
 		}
 		return t.landed(m.Path, d, name, func() error { return d.Exchange(name, t.fresh, slot) })
@@ -97,7 +97,7 @@ func (t *transaction) move(i int) error {
 		if err := t.landed(m.To, to, newName, func() error { return to.RenameNew(newName, d, name) }); err != nil {
 			return err
 		}
-		if err := t.check(m, m.To, m.Before); err != nil {
+		if err := t.check(m, to, newName, m.To); err != nil {
 			if berr := to.RenameNew(newName, d, name); berr != nil { // it is somebody else's, and goes where they put it
 				err = fmt.Errorf("%w; what was there at that instant lies in %q: %w", err, m.To, berr)
 			}
@@ -132,7 +132,7 @@ func (t *transaction) swapByTwo(m *move, d *root.Dir, name, slot string) error {
 	if err := d.RenameNew(name, t.old, slot); err != nil {
 		return moving(m.Path, "aside", err)
 	}
-	if err := t.check(m, t.at(oldDirName, slot), m.Before); err != nil {
+	if err := t.check(m, t.old, slot, t.at(oldDirName, slot)); err != nil {
 		return err
 	}
 	if err := t.fresh.RenameNew(slot, d, name); err != nil {
@@ -152,9 +152,9 @@ func moving(path, where string, err error) error {
 	return fmt.Errorf("moving %q %s: %w", path, where, err)
 }
 
-// check holds what was moved to what was checked.
-func (t *transaction) check(m *move, at string, want *node) error {
-	err := compareNode(t.root, at, want, nil)
+// check holds what was moved, which is now the entry name of d, to what was checked. at is its path.
+func (t *transaction) check(m *move, d *root.Dir, name, at string) error {
+	err := compareEntry(t.root, d, name, at, m.Before, nil)
 	if stale := (*StaleError)(nil); errors.As(err, &stale) {
 		return &StaleError{Path: m.Path, Why: stale.Why}
 	}

@@ -166,7 +166,21 @@ func (b *book) dropTorn() {
 
 // compareNode holds what lies at a path to what was checked there, and copies the contents that are kept.
 func compareNode(r *root.Root, path string, n *node, keep io.Writer) error {
-	info, err := r.Stat(path)
+	dir, name := root.Split(path)
+	d, _, err := r.Walk(dir, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &StaleError{Path: path, Why: differs(root.Info{}, n)}
+	}
+	if err != nil {
+		return notAsChecked(path, err)
+	}
+	defer d.Close()
+	return compareEntry(r, d, name, path, n, keep)
+}
+
+// compareEntry is compareNode for the entry of a directory that is open already.
+func compareEntry(r *root.Root, d *root.Dir, name, path string, n *node, keep io.Writer) error {
+	info, err := d.Stat(name)
 	if err != nil {
 		return notAsChecked(path, err)
 	}
@@ -174,12 +188,12 @@ func compareNode(r *root.Root, path string, n *node, keep io.Writer) error {
 		return &StaleError{Path: path, Why: why}
 	}
 	if n.Link != "" {
-		return compareLink(r, path, n)
+		return compareLink(d, name, path, n)
 	}
 	if n.Dir {
 		return compareTree(r, path, n, keep)
 	}
-	return compareFile(r, path, n, keep)
+	return compareFile(d, name, path, n, keep)
 }
 
 // differs says how what is there differs from a node as far as it shows without reading; "" if it does not.
@@ -199,13 +213,7 @@ func differs(info root.Info, n *node) string {
 	return ""
 }
 
-func compareLink(r *root.Root, path string, n *node) error {
-	dir, name := root.Split(path)
-	d, _, err := r.Walk(dir, false)
-	if err != nil {
-		return notAsChecked(path, err)
-	}
-	defer d.Close()
+func compareLink(d *root.Dir, name, path string, n *node) error {
 	says, err := d.Readlink(name)
 	if err != nil {
 		return notAsChecked(path, err)
@@ -216,27 +224,22 @@ func compareLink(r *root.Root, path string, n *node) error {
 	return nil
 }
 
-func compareFile(r *root.Root, path string, n *node, keep io.Writer) error {
-	f, err := r.Open(path)
+func compareFile(d *root.Dir, name, path string, n *node, keep io.Writer) error {
+	to := keep
+	if n.At == 0 {
+		to = nil
+	}
+	got, _, err := d.Copy(name, to, n.Size)
 	if errors.Is(err, fs.ErrPermission) && keep == nil {
 		return nil // its owner may not read it either: size and mode have to do
 	}
-	if err != nil {
-		return notAsChecked(path, err)
-	}
-	defer f.Close()
-	var from io.Reader = f
-	if keep != nil && n.At > 0 {
-		from = io.TeeReader(f, keep)
-	}
-	d, _, err := root.DigestFile(from, n.Size)
 	if grown := (*abi.LimitError)(nil); errors.As(err, &grown) {
 		return &StaleError{Path: path, Why: "it has grown"}
 	}
 	if err != nil {
-		return fmt.Errorf("reading %q again: %w", path, err)
+		return notAsChecked(path, err)
 	}
-	if digest(d) != n.Digest {
+	if digest(got) != n.Digest {
 		return &StaleError{Path: path, Why: "its content is another"}
 	}
 	return nil
@@ -254,6 +257,13 @@ func compareTree(r *root.Root, path string, n *node, keep io.Writer) error {
 	if len(got) != len(n.Tree) {
 		return &StaleError{Path: path, Why: "it holds other entries than it did"}
 	}
+	var d *root.Dir // of the last file
+	last := ""
+	defer func() {
+		if d != nil {
+			d.Close()
+		}
+	}()
 	for i := range n.Tree {
 		e := &n.Tree[i]
 		at := path + "/" + e.Path
@@ -263,10 +273,21 @@ func compareTree(r *root.Root, path string, n *node, keep io.Writer) error {
 		if why := differs(got[i].Info, &e.node); why != "" {
 			return &StaleError{Path: at, Why: why}
 		}
-		if !e.Dir {
-			if err := compareFile(r, at, &e.node, keep); err != nil {
-				return err
+		if e.Dir {
+			continue
+		}
+		up, name := root.Split(at)
+		if d == nil || up != last {
+			if d != nil {
+				d.Close()
 			}
+			if d, _, err = r.Walk(up, false); err != nil {
+				return notAsChecked(at, err)
+			}
+			last = up
+		}
+		if err := compareFile(d, name, at, &e.node, keep); err != nil {
+			return err
 		}
 	}
 	return nil

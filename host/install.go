@@ -104,7 +104,7 @@ func (p *Pending) judge(ctx context.Context, mod abi.Identity, digest string, ta
 		return err
 	}
 	o.Revert = edits.gone
-	if p.checked, err = plan.Check(p.root, o, append(proposals, stale)...); err != nil {
+	if p.checked, err = plan.Check(p.root, o, append(slices.Clone(p.proposals), stale)...); err != nil {
 		return p.refused(ctx, err)
 	}
 	if err := p.checkOwners(mod.Name); err != nil {

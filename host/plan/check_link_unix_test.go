@@ -95,7 +95,7 @@ func TestFollow(t *testing.T) {
 			}
 		})
 	}
-	// What it stands for is what is granted, guarded, and in conflict.
+	// What it stands for is what is in conflict; it is guarded by either name, and granted by either if it is not.
 	r := openTree(t, files)
 	for name, target := range links {
 		link(t, r, name, target)
@@ -108,11 +108,15 @@ func TestFollow(t *testing.T) {
 	o := plan.Options{Limits: limits(t, abi.Limits{}), Follow: []string{"CLAUDE.md", ".claude", "alias", "cfg"}}
 	narrow := installs(t, "x", write("CLAUDE.md", ""))
 	narrow.Grant = granted(t, grant.Rights{Writes: []string{"CLAUDE.md"}})
+	if got := stepsWith(t, r, o, narrow); outline(got) != "update AGENTS.md" {
+		t.Errorf("granted under the link's name, the steps are %q", outline(got))
+	}
 	for name, tt := range map[string]struct {
 		p    plan.Proposal
 		rule string
 	}{
-		"granted under the link's name":  {narrow, plan.RuleNotGranted},
+		"guarded by the link's name":     {installs(t, "x", abi.Delete{Path: ".claude/settings.json"}), plan.RuleGuarded},
+		"guarded, named where it lies":   {installs(t, "x", write("shared/claude/settings.json", "")), plan.RuleGuarded},
 		"guarded where it leads":         {installs(t, "x", write("alias", "")), plan.RuleGuarded},
 		"both names":                     {installs(t, "x", write("CLAUDE.md", ""), write("AGENTS.md", "")), plan.RuleSamePath},
 		"beneath both names":             {installs(t, "x", abi.Rename{From: ".claude", To: "n"}, write("shared/claude/x", "")), plan.RuleNestedPath},
@@ -122,8 +126,8 @@ func TestFollow(t *testing.T) {
 			t.Errorf("%s: found %v, want %q", name, rulesOf(found), tt.rule)
 		}
 	}
-	in := []abi.Intent{abi.EditBlock{Path: "CLAUDE.md", ID: "x", Text: ptr("@x\n")}, abi.Delete{Path: ".claude/settings.json"}, set("cfg/a.json", "/x", int64(1))}
-	if got := stepsWith(t, r, o, installs(t, "x", in...)); outline(got) != "update AGENTS.md; create mcp/a.json; remove shared/claude/settings.json" {
+	in := []abi.Intent{abi.EditBlock{Path: "CLAUDE.md", ID: "x", Text: ptr("@x\n")}, write(".claude/new.md", ""), set("cfg/a.json", "/x", int64(1))}
+	if got := stepsWith(t, r, o, installs(t, "x", in...)); outline(got) != "update AGENTS.md; create mcp/a.json; create shared/claude/new.md" {
 		t.Errorf("the steps are %q", outline(got))
 	}
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lola-ext/lola/abi"
@@ -67,6 +68,18 @@ func standsFor(r *root.Root, link string) (string, bool) {
 		}
 	}
 	return at, at != ""
+}
+
+// aliases are the names that a path has through admitted links.
+func (j *judge) aliases(p string) []string {
+	var all []string
+	for link, to := range j.links {
+		if p == to || strings.HasPrefix(p, to+"/") {
+			all = append(all, link+p[len(to):])
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // follow returns the path that p stands for: itself, unless it is or lies beneath an admitted link.

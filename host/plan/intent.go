@@ -112,6 +112,18 @@ var answerRules = []row[func(p *Proposal, right abi.Right, known bool) string]{
 	}},
 }
 
+// carried reports whether the grant for a path that passes an admitted link holds where the link leads: the user admitted the
+// link by name, so what may be written at CLAUDE.md may be written at the AGENTS.md that it stands for. What is guarded, by
+// either name, must be granted by its real one.
+func carried(g grant.Set, named, real string) bool {
+	if named == real || !g.MayWrite(named) {
+		return false
+	}
+	_, a := g.Guarded(named)
+	_, b := g.Guarded(real)
+	return !a && !b
+}
+
 func (j *judge) intent(i, n int, s said) {
 	s.paths = paths(s.in)
 	if w, ok := s.in.(abi.Write); ok {
@@ -123,10 +135,16 @@ func (j *judge) intent(i, n int, s said) {
 		}
 	}
 	s.keys, s.keysErr = edit.Keys(s.in)
-	for _, path := range s.paths {
+	named := paths(s.Plan.Intents[n])
+	for k, path := range s.paths {
 		// A longer one is refused already, and would be quoted whole.
-		if len(path) <= j.Limits.Path && !s.grant.MayWrite(path) {
+		if len(path) <= j.Limits.Path && !s.grant.MayWrite(path) && !carried(s.grant, named[k], path) {
 			s.denied = append(s.denied, path)
+		}
+		for _, alias := range j.aliases(path) { // guarded by its other name is guarded
+			if _, guarded := s.grant.Guarded(alias); guarded && !s.grant.MayWrite(alias) {
+				s.denied = append(s.denied, alias)
+			}
 		}
 	}
 	before := len(j.found)

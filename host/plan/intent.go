@@ -89,7 +89,10 @@ func (j *judge) proposal(i int) {
 		if j.full {
 			return
 		}
-		j.intent(i, n, said{Proposal: p, in: repathed(in, j.follow), grant: g, right: right})
+		if len(j.links) > 0 {
+			in = repathed(in, j.follow)
+		}
+		j.intent(i, n, said{Proposal: p, in: in, grant: g, right: right})
 	}
 }
 
@@ -180,6 +183,12 @@ func key(path string) string { return strings.ReplaceAll(Fold(path), "/", "\x00"
 
 // paths returns the paths of the root that an intent names; nil for an intent that this host does not know.
 func paths(in abi.Intent) []string {
+	switch in := in.(type) {
+	case abi.Write: // nearly all of a plan; the others are not worth a second list of the ops
+		return []string{in.Path}
+	case abi.Delete:
+		return []string{in.Path}
+	}
 	var all []string
 	repathed(in, func(p string) string {
 		all = append(all, p)

@@ -96,6 +96,7 @@ var diskRules = []row[func(*judge, *sight) string]{
 // inner ones, since what else is to be seen depends on what goes.
 func (j *judge) look() {
 	j.gone, j.cleared, j.entries = map[string]*removal{}, map[string]bool{}, j.Limits.NewEntries
+	j.steps = make([]Step, 0, len(j.order))
 	for _, deleting := range []bool{true, false} {
 		for _, t := range j.order {
 			if t.dropped || deletes(t) != deleting {

@@ -19,6 +19,14 @@ func Fold(path string) string { return fold.Path(path) }
 // CheckPath judges the form of a path, on every OS alike and without looking at any file system: what would be refused
 // anywhere is refused everywhere. lim must be resolved. Nil means acceptable.
 func CheckPath(path string, lim abi.Limits) []Finding {
+	if isPlain(path, lim) {
+		return nil
+	}
+	return checkSpelling(path, lim)
+}
+
+// checkSpelling is CheckPath by all of the rules.
+func checkSpelling(path string, lim abi.Limits) []Finding {
 	s := spelling{whole: path, path: path, lim: lim}
 	if len(path) > lim.Path {
 		s.path = path[:lim.Path] // what is shown and what most rules look at: a bounded text
@@ -35,6 +43,39 @@ func CheckPath(path string, lim abi.Limits) []Finding {
 	}
 	return found
 }
+
+// isPlain reports whether a path breaks no rule for sure, which nearly every path shows in one pass: letters, digits, "-", "_"
+// and "." only, in components that are neither empty nor dots, too long or too many, end with no dot and are none of the names
+// that some program or system gives a meaning. False says nothing. A test holds it to the rules.
+func isPlain(path string, lim abi.Limits) bool {
+	if path == "" || len(path) > lim.Path {
+		return false
+	}
+	components, start := 0, 0
+	for i := 0; i <= len(path); i++ {
+		if i < len(path) && path[i] != '/' {
+			if !plainByte[path[i]] {
+				return false
+			}
+			continue
+		}
+		comp := path[start:i]
+		if comp == "" || len(comp) > lim.Component || comp[len(comp)-1] == '.' || isDevice(comp) ||
+			comp[0] == '.' && (isVCSFolder(comp) || isStaging(comp)) {
+			return false
+		}
+		components, start = components+1, i+1
+	}
+	return components <= lim.Components
+}
+
+// plainByte are the bytes that no rule about characters is about.
+var plainByte = func() (plain [256]bool) {
+	for c := range plain {
+		plain[c] = c == '-' || c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
+	return plain
+}()
 
 // spelling is a path as the rules about its form see it.
 type spelling struct {
@@ -168,6 +209,8 @@ func isDevice(comp string) bool {
 	base = strings.TrimRight(base, " ")
 	if !isASCII(base) {
 		base = undot(norm.NFD.String(Fold(base))) // the Kelvin sign is a K, the dotted I an I
+	} else if len(base) < 3 || len(base) > 7 {
+		return false // no name below is as short or as long
 	}
 	base = strings.ToUpper(base)
 	switch base {

@@ -66,7 +66,6 @@ func profiled(cpu, mem string, job func() error) error {
 			return fmt.Errorf("writing the CPU profile: %w", err)
 		}
 		defer f.Close()
-		runtime.SetCPUProfileRate(1000) // a job takes some tens of milliseconds
 		if err := pprof.StartCPUProfile(f); err != nil {
 			return fmt.Errorf("writing the CPU profile: %w", err)
 		}

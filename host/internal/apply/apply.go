@@ -127,9 +127,9 @@ type transaction struct {
 	c       *change
 	options Options
 	book    *book
-	kept    []plan.Step // files that are as they should be; they must still be
-	syncAll bool        // barriers are one call for the file system
-	ready   bool        // everything is staged, by this process, and moves may have been made
+	kept    []*plan.Step // files that are as they should be; they must still be
+	syncAll bool         // barriers are one call for the file system
+	ready   bool         // everything is staged, by this process, and moves may have been made
 
 	staging, fresh, old *root.Dir // opened while it is made
 	near                *root.Dir // the directory of the last path

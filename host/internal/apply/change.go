@@ -17,7 +17,6 @@ type change struct {
 	Root     string    `json:"root"`
 	Identity string    `json:"identity"`
 	Staging  string    `json:"staging"`
-	Moves    []move    `json:"moves"`
 	// Made are the directories that come into being, outermost first.
 	Made []string `json:"made,omitempty"`
 	// Prune are the directories that go afterwards if they are empty, with the modes that they have.
@@ -29,6 +28,8 @@ type change struct {
 	// Undo says that what the moves replace lies behind this, whole.
 	Undo bool            `json:"undo,omitempty"`
 	Meta json.RawMessage `json:"meta,omitempty"`
+	// Moves come last, as do the nodes in a move and the tree in a node: change.write counts on it.
+	Moves []move `json:"moves,omitempty"`
 }
 
 const changeFormat = 1

@@ -18,13 +18,12 @@ import (
 // What takes the place of something that goes is one exchange, so that a reader sees the old or the new: a file for a file,
 // and for a deleted directory the whole of what is written beneath it. What comes into a directory that is missing comes
 // with it, as one tree.
-func compile(r *root.Root, steps []plan.Step, prune []string) (*change, []plan.Step, error) {
+func compile(r *root.Root, steps []plan.Step, prune []string) (*change, []*plan.Step, error) {
 	b := &builder{root: r, c: &change{Format: changeFormat}, missing: map[string]bool{}, gone: map[string]bool{}}
-	var kept, creates []plan.Step
-	var renames []plan.Step
-	removed := []plan.Step{} // sorted by path, none beneath another
-	for _, s := range steps {
-		switch s.Action {
+	var kept, creates, renames []*plan.Step // a step is large, and there can be many
+	removed := []*plan.Step{}               // sorted by path, none beneath another
+	for i := range steps {
+		switch s := &steps[i]; s.Action {
 		case plan.Keep:
 			kept = append(kept, s)
 		case plan.Remove:
@@ -40,10 +39,16 @@ func compile(r *root.Root, steps []plan.Step, prune []string) (*change, []plan.S
 			return nil, nil, fmt.Errorf("applying %q: this version of the host cannot %s yet", s.Path, s.Action)
 		}
 	}
+	into := map[string]bool{} // directories beneath which a rename brings something
+	for _, s := range renames {
+		for dir, _ := root.Split(s.To); dir != "" && !into[dir]; dir, _ = root.Split(dir) {
+			into[dir] = true
+		}
+	}
 	taken := make([]bool, len(creates))
 	for _, s := range removed {
 		m := move{Kind: kindRemove, Path: s.Path, Before: before(s)}
-		if into := slices.ContainsFunc(renames, func(q plan.Step) bool { return beneath(q.To, s.Path) }); into {
+		if into[s.Path] {
 			b.gone[s.Path] = true // a rename brings what no staged tree can hold: what comes is made piece by piece
 		} else if comes := take(creates, taken, s.Path); len(comes) > 0 {
 			m.Kind, m.After = kindSwap, tree(s.Path, comes)
@@ -74,12 +79,13 @@ func compile(r *root.Root, steps []plan.Step, prune []string) (*change, []plan.S
 }
 
 // take returns the steps at and beneath a path that nothing took yet. The steps are sorted by path.
-func take(steps []plan.Step, taken []bool, path string) []plan.Step {
-	var found []plan.Step
+func take(steps []*plan.Step, taken []bool, path string) []*plan.Step {
 	at := func(path string) int {
-		i, _ := slices.BinarySearchFunc(steps, path, func(s plan.Step, path string) int { return strings.Compare(s.Path, path) })
+		i, _ := slices.BinarySearchFunc(steps, path, func(s *plan.Step, path string) int { return strings.Compare(s.Path, path) })
 		return i
 	}
+	from, end := at(path+"/"), at(path+"0") // "0" follows "/"
+	found := make([]*plan.Step, 0, end-from+1)
 	add := func(i int) {
 		if !taken[i] {
 			found, taken[i] = append(found, steps[i]), true
@@ -88,7 +94,7 @@ func take(steps []plan.Step, taken []bool, path string) []plan.Step {
 	if i := at(path); i < len(steps) && steps[i].Path == path {
 		add(i)
 	}
-	for i, end := at(path+"/"), at(path+"0"); i < end; i++ { // "0" follows "/"
+	for i := from; i < end; i++ {
 		add(i)
 	}
 	return found
@@ -177,7 +183,7 @@ func (b *builder) mkdirs(dir string) error {
 }
 
 // puts groups what comes by the outermost directory that is missing for it.
-func (b *builder) puts(creates []plan.Step, taken []bool) error {
+func (b *builder) puts(creates []*plan.Step, taken []bool) error {
 	for i := 0; i < len(creates); i++ {
 		if taken[i] {
 			continue
@@ -251,7 +257,7 @@ func (b *builder) prune(dirs []string) error {
 func newDir() *node { return &node{Dir: true, Mode: 0o755, Umask: true} }
 
 // before is what a step's path holds.
-func before(s plan.Step) *node {
+func before(s *plan.Step) *node {
 	n := nodeOf(s.Before.Info, s.Before.Digest)
 	n.Link = s.Before.Link
 	for _, t := range s.Tree {
@@ -269,17 +275,18 @@ func nodeOf(info root.Info, d abi.Digest) *node {
 }
 
 // after is the file that a step makes.
-func after(s plan.Step) *node {
+func after(s *plan.Step) *node {
 	return &node{Mode: s.Mode, Size: s.Content.Size(), Digest: digest(s.Content.Digest()), content: s.Content}
 }
 
 // tree is what the steps make at and beneath top. One step at top itself is a file.
-func tree(top string, steps []plan.Step) *node {
+func tree(top string, steps []*plan.Step) *node {
 	if len(steps) == 1 && steps[0].Path == top {
 		return after(steps[0])
 	}
 	n := newDir()
 	dirs := map[string]bool{}
+	n.Tree = make([]entry, 0, len(steps)+len(steps)/8)
 	for _, s := range steps {
 		rel := s.Path[len(top)+1:]
 		for dir, _ := root.Split(rel); dir != "" && !dirs[dir]; dir, _ = root.Split(dir) {

@@ -106,13 +106,6 @@ func (b *book) begin(r *root.Root, c *change) (err error) {
 			})
 		}
 	}
-	line, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	if len(line) > maxJournal {
-		return &abi.LimitError{Limit: "journal", Bound: maxJournal, Got: int64(len(line))}
-	}
 	b.dropTorn()
 	name := c.ID + stateJournal
 	f, err := b.dir.Create(name, 0o600)
@@ -127,10 +120,13 @@ func (b *book) begin(r *root.Root, c *change) (err error) {
 			_ = b.dir.Remove(name) // a torn one is nothing; the next change drops it
 		}
 	}()
-	sum := sha256.Sum256(line)
 	w := bufio.NewWriterSize(f, 64<<10)
-	_, _ = w.Write(line)
-	_, _ = w.WriteString("\n" + hex.EncodeToString(sum[:]) + "\n")
+	sum := sha256.New()
+	line := &bounded{w: io.MultiWriter(w, sum), left: maxJournal}
+	if err := c.write(line); err != nil {
+		return err
+	}
+	_, _ = w.WriteString("\n" + hex.EncodeToString(sum.Sum(nil)) + "\n")
 	for i := range c.Moves {
 		m := &c.Moves[i]
 		if m.Before == nil || m.Kind == kindRmdir { // what makes it empty comes first
@@ -147,6 +143,19 @@ func (b *book) begin(r *root.Root, c *change) (err error) {
 		return err
 	}
 	return b.dir.Sync()
+}
+
+// bounded is a writer that refuses more than so many bytes.
+type bounded struct {
+	w    io.Writer
+	left int64
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, &abi.LimitError{Limit: "journal", Bound: maxJournal, Got: maxJournal - b.left}
+	}
+	return b.w.Write(p)
 }
 
 // dropTorn removes journals that break off. They stand for nothing, so what cannot be removed now is removed another time.

@@ -237,7 +237,7 @@ func Undo(ctx context.Context, r *root.Root, id string, o Options) (Done, error)
 
 // invert is the change that takes c back, or a *ChangedError.
 func invert(r *root.Root, c *change, p *pack) (*change, error) {
-	v := &inverter{root: r, pack: p, out: &change{Undoes: c.ID}, again: map[string]bool{}}
+	v := &inverter{root: r, pack: p, out: &change{Undoes: c.ID}, comes: map[string]kind{}, again: map[string]bool{}}
 	for _, m := range c.Moves {
 		switch m.Kind {
 		case kindMkdir, kindPut:
@@ -277,6 +277,7 @@ type inverter struct {
 	root    *root.Root
 	pack    *pack
 	out     *change
+	comes   map[string]kind // paths at which something comes back, by a swap or a put
 	again   map[string]bool // paths at which the change put something, be it where it removed something else
 	changed []StaleError
 }
@@ -302,7 +303,12 @@ func (v *inverter) want(path string, n *node) (bool, error) {
 	return err == nil, err
 }
 
-func (v *inverter) add(m move) { v.out.Moves = append(v.out.Moves, m) }
+func (v *inverter) add(m move) {
+	v.out.Moves = append(v.out.Moves, m)
+	if m.Kind == kindSwap || m.Kind == kindPut {
+		v.comes[m.Path] = m.Kind
+	}
+}
 
 func (v *inverter) move(m move) error {
 	switch m.Kind {
@@ -378,11 +384,11 @@ func (v *inverter) mkdir(e entry) error {
 
 // rmdir takes a directory away that was made: it must go if something comes back in its place, else it goes if it is empty.
 func (v *inverter) rmdir(dir string) error {
-	for _, m := range v.out.Moves {
-		if m.Kind == kindSwap && (m.Path == dir || beneath(dir, m.Path)) {
+	for at := dir; at != ""; at, _ = root.Split(at) {
+		switch v.comes[at] {
+		case kindSwap:
 			return nil // it goes with the exchange
-		}
-		if m.Kind == kindPut && (m.Path == dir || beneath(dir, m.Path)) {
+		case kindPut:
 			info, err := v.root.Stat(dir)
 			if err != nil || !info.Exists {
 				return err

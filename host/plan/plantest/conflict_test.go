@@ -262,7 +262,7 @@ func perform(t *testing.T, before plantest.Tree, steps []plan.Step) plantest.Tre
 				t.Fatal(err)
 			}
 			if s.Action == plan.Keep {
-				if n, ok := before[s.Path]; !ok || n.Mode != s.Mode || string(n.Data) != string(data) {
+				if n, ok := before[s.Path]; !ok || !plan.SameMode(n.Mode, s.Mode) || string(n.Data) != string(data) {
 					t.Fatalf("step %+v keeps %v", s, n)
 				}
 			}

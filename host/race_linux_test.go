@@ -179,6 +179,8 @@ type swapper struct {
 
 	at, hidden, target string // where it is, where the other one is, what the link says
 	planted            bool   // nothing was there: the link alone came
+	watch              bool   // it is taken down what was in it when it was moved away, since nobody moves meanwhile
+	found              facts
 	swapped            bool
 }
 
@@ -199,6 +201,9 @@ func (s *swapper) swap() bool {
 	}
 	if s.plain {
 		s.swapped = unix.Renameat2(unix.AT_FDCWD, s.at, unix.AT_FDCWD, s.hidden, unix.RENAME_NOREPLACE) == nil
+		if s.swapped && s.watch {
+			s.found = factsOf(s.a.t, s.hidden, false)
+		}
 		return s.swapped
 	}
 	if os.Symlink(s.target, s.hidden) != nil {
@@ -213,6 +218,18 @@ func (s *swapper) swap() bool {
 		os.Remove(s.hidden)
 	}
 	return s.swapped
+}
+
+// grown says what came into it while it was away.
+func (s *swapper) grown() (came []string) {
+	if s.swapped && s.plain {
+		for p, what := range factsOf(s.a.t, s.hidden, false) {
+			if s.found[p] == "" {
+				came = append(came, p+" "+what)
+			}
+		}
+	}
+	return came
 }
 
 // heal brings the component back to its place, as its owner would, and reports whether the place was free.
@@ -337,7 +354,7 @@ func (c raceCase) run(t testing.TB, plan string, s arenaStates) (there, swapped,
 		}
 	}
 	outside := factsOf(t, a.outside, true)
-	sw := &swapper{a: a, victim: c.victim, out: c.out, plain: c.plain}
+	sw := &swapper{a: a, victim: c.victim, out: c.out, plain: c.plain, watch: true}
 	step := 0
 	err := a.act(c.what, plan, func() {
 		a.hook(func(op root.Op) error {
@@ -357,6 +374,9 @@ func (c raceCase) run(t testing.TB, plan string, s arenaStates) (there, swapped,
 	a.hook(nil)
 	if d := factsOf(t, a.outside, true).differs(outside); d != "" {
 		t.Errorf("%v: outside changed:%s", c, d)
+	}
+	if came := sw.grown(); len(came) > 0 && !c.fails && !strings.HasPrefix(c.victim, "stage") { // what is taken back goes back to its directory, wherever that is
+		t.Errorf("%v: %v, and in what was moved away there is now %v", c, err, came)
 	}
 	ignored := ""
 	if c.fails && c.plain && slices.Contains(plainFiles, c.victim) {

@@ -621,10 +621,14 @@ func TestKill(t *testing.T) {
 						home.thaw(t, v.w.home)
 						project.thaw(t, v.w.project)
 					}
-					for j := 0; v.recover(k, j, false); j++ {
+					step := 1
+					if v.guest == nil {
+						step = 3 // each step is recovered from with two thirds of the steps left out, never the same ones
+					}
+					for j := k % step; v.recover(k, j, false); j += step {
 						back()
 					}
-					step := 1
+					step = 1
 					switch { // an install takes time, one for five assistants most: others of its steps each time
 					case v.command[0] == "install" && v.guest == nil:
 						step = 60

@@ -134,6 +134,7 @@ type transaction struct {
 	staging, fresh, old *root.Dir // opened while it is made
 	near                *root.Dir // the directory of the last path
 	nearPath            string
+	strays              []error         // what somebody put in the way and could not be put back
 	touched             map[string]bool // directories whose entries changed
 }
 
@@ -235,7 +236,7 @@ func (t *transaction) compareKept() error {
 func (t *transaction) takeBack(cause error) error {
 	t.close()
 	left := t.rollback()
-	return t.drop(cause, left)
+	return t.drop(cause, append(left, t.strays...))
 }
 
 // drop ends a change that was taken back.

@@ -59,6 +59,7 @@ func (t *transaction) move(i int) error {
 	if err != nil {
 		return err
 	}
+	at, staged := place{d, name}, place{t.fresh, slot}
 	switch m.Kind {
 	case kindRemove, kindRmdir:
 		if err := d.RenameNew(name, t.old, slot); err != nil {
@@ -66,9 +67,13 @@ func (t *transaction) move(i int) error {
 		}
 		return t.check(m, t.old, slot, t.at(oldDirName, slot))
 	case kindSwap:
-		err := d.Exchange(name, t.fresh, slot)
+		is, err := staged.stat()
+		if err != nil {
+			return err
+		}
+		err = exchange(staged, at)
 		if errors.Is(err, errors.ErrUnsupported) {
-			return t.swapByTwo(m, d, name, slot)
+			return t.swapByTwo(m, at, slot)
 		}
 		if err != nil {
 			return moving(m.Path, "aside", err)
@@ -76,12 +81,12 @@ func (t *transaction) move(i int) error {
 		if err := t.check(m, t.fresh, slot, t.at(newDirName, slot)); err != nil {
 			return err
 		}
-		return t.landed(m.Path, d, name, func() error { return d.Exchange(name, t.fresh, slot) })
+		return t.landed(m.Path, at, func() error { return t.recall(at, staged, is, exchange) })
 	case kindMkdir:
 		if err := mkdir(d, name, m.After); err != nil {
 			return moving(m.Path, "into place", err)
 		}
-		if err := t.landed(m.Path, d, name, func() error { return d.Rmdir(name) }); err != nil {
+		if err := t.landed(m.Path, at, func() error { return d.Rmdir(name) }); err != nil {
 			return err
 		}
 		return t.mkdirDurable(d, m.Path)
@@ -91,24 +96,63 @@ func (t *transaction) move(i int) error {
 			return err
 		}
 		defer to.Close()
-		if err := d.RenameNew(name, to, newName); err != nil {
+		is, err := at.stat()
+		if err != nil {
+			return err
+		}
+		there := place{to, newName}
+		if err := rename(at, there); err != nil {
 			return moving(m.Path, fmt.Sprintf("to %q", m.To), err)
 		}
-		if err := t.landed(m.To, to, newName, func() error { return to.RenameNew(newName, d, name) }); err != nil {
+		back := func() error { return t.recall(there, at, is, rename) }
+		if err := t.landed(m.To, there, back); err != nil {
 			return err
 		}
 		if err := t.check(m, to, newName, m.To); err != nil {
-			if berr := to.RenameNew(newName, d, name); berr != nil { // it is somebody else's, and goes where they put it
-				err = fmt.Errorf("%w; what was there at that instant lies in %q: %w", err, m.To, berr)
-			}
-			return err
+			return errors.Join(err, back()) // it is somebody else's, and goes where they put it
 		}
 		return nil
 	}
-	if err := t.fresh.RenameNew(slot, d, name); err != nil {
+	return t.put(m, at, staged)
+}
+
+// place is a name in an opened directory.
+type place struct {
+	dir  *root.Dir
+	name string
+}
+
+func (p place) stat() (root.Info, error) { return p.dir.Stat(p.name) }
+
+func rename(from, to place) error   { return from.dir.RenameNew(from.name, to.dir, to.name) }
+func exchange(from, to place) error { return from.dir.Exchange(from.name, to.dir, to.name) }
+
+// put moves what is staged to where nothing is.
+func (t *transaction) put(m *move, at, staged place) error {
+	is, err := staged.stat()
+	if err != nil {
+		return err
+	}
+	if err := rename(staged, at); err != nil {
 		return moving(m.Path, "into place", err)
 	}
-	return t.landed(m.Path, d, name, func() error { return d.RenameNew(name, t.fresh, slot) })
+	return t.landed(m.Path, at, func() error { return t.recall(at, staged, is, rename) })
+}
+
+// recall moves something that was moved to at back to where it was. If something else came along, which took its name at that
+// instant, that goes where it was found; if it cannot, it is a stray, and the change is not over.
+func (t *transaction) recall(at, from place, is root.Info, move func(from, to place) error) error {
+	if err := move(at, from); err != nil {
+		return err
+	}
+	got, err := from.stat()
+	if err == nil && got.Is(is) {
+		return nil
+	}
+	if err := move(from, at); err != nil {
+		t.strays = append(t.strays, fmt.Errorf("%q was changed meanwhile, and what took its place cannot be put back: %w", at.name, err))
+	}
+	return err
 }
 
 // mkdirDurable makes a directory that was made durable, d being the one it lies in: what is moved into it must not be lost
@@ -128,17 +172,14 @@ func (t *transaction) mkdirDurable(d *root.Dir, path string) error {
 }
 
 // swapByTwo is a swap where there is no exchange: for an instant nothing is at the path.
-func (t *transaction) swapByTwo(m *move, d *root.Dir, name, slot string) error {
-	if err := d.RenameNew(name, t.old, slot); err != nil {
+func (t *transaction) swapByTwo(m *move, at place, slot string) error {
+	if err := rename(at, place{t.old, slot}); err != nil {
 		return moving(m.Path, "aside", err)
 	}
 	if err := t.check(m, t.old, slot, t.at(oldDirName, slot)); err != nil {
 		return err
 	}
-	if err := t.fresh.RenameNew(slot, d, name); err != nil {
-		return moving(m.Path, "into place", err)
-	}
-	return t.landed(m.Path, d, name, func() error { return d.RenameNew(name, t.fresh, slot) })
+	return t.put(m, at, place{t.fresh, slot})
 }
 
 // moving turns an error of a rename into words: something that came or went meanwhile, or a failure.
@@ -163,20 +204,21 @@ func (t *transaction) check(m *move, d *root.Dir, name, at string) error {
 
 // landed makes sure that a path now leads to what was put under a name in an opened directory: the directory itself may
 // have been moved away meanwhile, out of the root even. Then it is taken back from where it is.
-func (t *transaction) landed(path string, d *root.Dir, name string, back func() error) error {
-	is, err := d.Stat(name)
+func (t *transaction) landed(path string, at place, back func() error) error {
+	is, err := at.stat()
 	if err == nil {
 		var found root.Info
 		if found, err = t.root.Stat(path); err == nil && found.Is(is) {
 			return nil
 		}
 	}
-	t.forget()
 	why := "a directory above it was moved"
 	if err != nil {
 		why = err.Error()
 	}
-	return errors.Join(&StaleError{Path: path, Why: why}, back())
+	err = errors.Join(&StaleError{Path: path, Why: why}, back())
+	t.forget() // it is where nothing more is to go
+	return err
 }
 
 // parent opens the directory of a path. The last one stays open, since moves come sorted.

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/lola-ext/lola/abi"
@@ -349,6 +350,9 @@ func (b *book) read(id, state string) (_ *change, _ *pack, err error) {
 // readChange reads the two lines and returns how many bytes they are. Errors: errTorn.
 func readChange(r io.Reader) (*change, int64, error) {
 	in := bufio.NewReaderSize(io.LimitReader(r, maxJournal+1+2*sha256.Size+1), 64<<10)
+	if first, err := in.Peek(1); err == nil && first[0] != '{' { // as of a file that grew and was never written
+		return nil, 0, errTorn
+	}
 	line, err := in.ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
 		if len(line) > maxJournal {
@@ -381,14 +385,20 @@ func readChange(r io.Reader) (*change, int64, error) {
 	return c, int64(len(line) + len(tail)), nil
 }
 
-// check refuses what is never written, so that nobody has to think of it later. A path that could leave the root is refused
-// by host/root in any case.
+// check refuses what is never written, so that nobody has to think of it later: host/root refuses a path that could leave the
+// root in any case, and here none is left that has no end upwards.
 func (c *change) check() error {
 	if c.Format != changeFormat {
 		return fmt.Errorf("format %d is not known, want %d; a newer lola wrote it", c.Format, changeFormat)
 	}
 	if !isID(c.ID) || !strings.HasPrefix(c.Staging, plan.StagingPrefix) || strings.ContainsRune(c.Staging, '/') {
 		return errors.New("its id or staging directory is none")
+	}
+	if c.Undoes != "" && !isID(c.Undoes) {
+		return fmt.Errorf("it undoes %q, which is no id of a change", c.Undoes)
+	}
+	if p := c.badPath(); p != "" {
+		return fmt.Errorf("%q is no path beneath its root", p)
 	}
 	at := int64(1)
 	for i, m := range c.Moves {
@@ -411,6 +421,30 @@ func (c *change) check() error {
 		}
 	}
 	return nil
+}
+
+// badPath returns the first path that is none beneath the root, or beneath the directory that it is for; "" if all are.
+func (c *change) badPath() string {
+	all := slices.Concat(c.Made, c.Gone, paths(c.Prune))
+	for _, m := range c.Moves {
+		if m.Path != "" {
+			all = append(all, m.Path)
+		}
+		if m.To != "" {
+			all = append(all, m.To)
+		}
+		for _, n := range []*node{m.Before, m.After} {
+			if n != nil {
+				all = append(all, paths(n.Tree)...)
+			}
+		}
+	}
+	for _, p := range all {
+		if p == "." || !fs.ValidPath(p) {
+			return p
+		}
+	}
+	return ""
 }
 
 // pack is where old contents lie behind a journal.

@@ -66,7 +66,7 @@ func TestApplyTable(t *testing.T) {
 		t.Fatalf("exit code %d, stderr:\n%s", code, errs)
 	}
 	for _, want := range []string{
-		"45 files of 1 KiB", "fsync each", applyName, "the same, undone", "all files removed", "lola install of them all",
+		"45 new files", "45 files of 1 KiB that lola made", "fsync each", applyName, "the same, undone", "all removed", "lola install of them all",
 		"Ten times as many files take \"os.WriteFile\"", "Ten times as many files take \"plan.Check + apply.Run\"", "deep, 8 intents",
 	} {
 		if !strings.Contains(out, want) {
@@ -86,7 +86,7 @@ func TestApplyJSON(t *testing.T) {
 	if err := d.Decode(&r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Groups) != 4 || r.Schema != applySchema || len(r.Groups[2].Growth) != 2 || len(r.Groups[3].Rows) != 7 {
+	if len(r.Groups) != 6 || r.Schema != applySchema || len(r.Groups[2].Growth) != 2 || len(r.Groups[5].Rows) != 7 {
 		t.Fatalf("report %+v", r)
 	}
 	_, err := exec.LookPath("git")

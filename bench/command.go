@@ -19,7 +19,6 @@ type command struct {
 	dir     string
 	prepare func() error // before each run, not measured
 	check   func() error // after each run, not measured: a command that did nothing must not look fast
-	clean   func() error // after that, not measured; nil: nothing
 	inside  bool         // it prints how long it judged and applied
 }
 

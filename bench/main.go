@@ -20,10 +20,11 @@
 //	go -C bench run . apply -n 5
 //
 // Many files are written by plain os.WriteFile, the same with everything synced at the end and with an fsync for each, by
-// git checkout, tar x, cp -r, and by the host's own transaction (plan.Check and apply.Run, crash-safe with undo data), which
-// then changes, takes back and removes them; a whole "lola install" of a module of as many files is beside it. Ratios are to
-// os.WriteFile. Before each run everything is synced, so that no command pays for another's files. Then come the growth from
-// 6,000 to 60,000 files, and judging plans of 65,536 intents alone.
+// git checkout, tar x, cp -r, and by the host's own transaction (plan.Check and apply.Run, crash-safe with undo data); a
+// whole "lola install" of a module of as many files is beside it. Ratios are to os.WriteFile. Before each run everything is
+// synced, so that no command pays for another's files, and nothing is removed before the end: that takes some gigabytes. Then
+// come the growth from 6,000 to 60,000 files; the transactions that change, take back and remove the files; and judging plans
+// of 65,536 intents alone.
 //
 // How to read the tables: milliseconds belong to the machine; ratios to the floor can be carried to another one. A ratio
 // is the median of the ratios within each round, so that what disturbs a whole round cancels out. "spread" is how far the

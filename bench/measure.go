@@ -115,11 +115,6 @@ func (m measurer) measure(ctx context.Context, c *command) (s Sample, err error)
 			return s, fmt.Errorf("read what %q says of itself: %w", c.name, err)
 		}
 	}
-	if c.clean != nil {
-		if err := c.clean(); err != nil {
-			return s, fmt.Errorf("clean up after %q: %w", c.name, err)
-		}
-	}
 	return s, nil
 }
 

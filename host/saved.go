@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -118,7 +119,11 @@ func state(c plan.Checked) map[string]string {
 			}
 			continue
 		}
-		what := fmt.Sprintf("%s %s", s.Before.Kind(), s.Before.Mode)
+		mode := s.Before.Mode
+		if runtime.GOOS == "windows" {
+			mode = 0o644 // it keeps none
+		}
+		what := fmt.Sprintf("%s %s", s.Before.Kind(), mode)
 		switch {
 		case s.Before.Regular():
 			what += " " + s.Before.Digest.String()

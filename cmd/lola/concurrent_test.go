@@ -173,7 +173,11 @@ func TestConcurrent(t *testing.T) {
 		rounds = 8
 	}
 	targets := []string{"claude-code", "cursor", "gemini-cli", "opencode", "copilot"}
-	for _, n := range []int{2, 8} {
+	crowds := []int{2, 8}
+	if slowly {
+		crowds = crowds[:1]
+	}
+	for _, n := range crowds {
 		t.Run(fmt.Sprintf("%d, a module each", n), func(t *testing.T) {
 			c := newCrowd(t, n)
 			var work []func()

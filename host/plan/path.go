@@ -51,20 +51,27 @@ func isPlain(path string, lim abi.Limits) bool {
 	if path == "" || len(path) > lim.Path {
 		return false
 	}
-	components, start := 0, 0
+	components, start, dot := 0, 0, -1 // dot: the first one of the component
 	for i := 0; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {
 			if !plainByte[path[i]] {
 				return false
 			}
+			if path[i] == '.' && dot < 0 {
+				dot = i
+			}
 			continue
 		}
-		comp := path[start:i]
-		if comp == "" || len(comp) > lim.Component || comp[len(comp)-1] == '.' || isDevice(comp) ||
+		comp, base := path[start:i], i-start
+		if dot >= 0 {
+			base = dot - start
+		}
+		if comp == "" || len(comp) > lim.Component || comp[len(comp)-1] == '.' ||
+			(base == len("CON") || base == len("COM1")) && isDevice(comp) || // longer ones are not plain
 			comp[0] == '.' && (isVCSFolder(comp) || isStaging(comp)) {
 			return false
 		}
-		components, start = components+1, i+1
+		components, start, dot = components+1, i+1, -1
 	}
 	return components <= lim.Components
 }

@@ -15,6 +15,18 @@ var gitMarks = map[string]int{
 	"config": 0, "config.worktree": 0, "hooks": 0,
 }
 
+// gitMark looks a name up. Folding leaves an ASCII letter at the front what it is, so most names are done with at that.
+func gitMark(name string) (bit int, ok bool) {
+	if name == "" {
+		return 0, false
+	}
+	if c := name[0]; c < 0x80 && !strings.ContainsRune("cChHoOrR", rune(c)) {
+		return 0, false
+	}
+	bit, ok = gitMarks[Fold(name)]
+	return bit, ok
+}
+
 // bareRepositories refuses a result in which HEAD, objects and refs lie side by side, or HEAD and commondir, which says
 // where the other two are: git reads such a directory's config wherever it stands, and its fsmonitor runs a program at the
 // next "git status" (setup.c, is_git_directory). What lies there already counts, unless a step takes it away, as soon as
@@ -64,7 +76,7 @@ type comers struct {
 func (c *comers) add(path string, step int) {
 	for at := 0; at < len(path); {
 		name, _, _ := strings.Cut(path[at:], "/")
-		if bit, ok := gitMarks[Fold(name)]; ok {
+		if bit, ok := gitMark(name); ok {
 			dir := path[:at]
 			c.planned[Fold(dir)] |= bit
 			if _, ok := c.first[dir]; !ok {

@@ -24,9 +24,10 @@ type session struct {
 	user *os.File
 	cmd  *exec.Cmd
 
-	mu   sync.Mutex
-	seen bytes.Buffer // guarded by mu; what is on the screen
-	read int          // guarded by mu; how much of it was expected already
+	mu     sync.Mutex
+	seen   bytes.Buffer  // guarded by mu; what is on the screen
+	read   int           // guarded by mu; how much of it was expected already
+	closed chan struct{} // when the terminal has ended
 }
 
 // atTerminal starts lola with the terminal as its standard streams and controlling terminal.
@@ -53,7 +54,7 @@ func atTerminal(t *testing.T, args ...string) *session {
 		t.Fatal(err)
 	}
 	defer tty.Close()
-	s := &session{t: t, user: user}
+	s := &session{t: t, user: user, closed: make(chan struct{})}
 	s.cmd = exec.Command(os.Args[0])
 	s.cmd.Args = append([]string{"lola"}, args...) // by that name this binary is the command
 	s.cmd.Env = append(os.Environ(), "NO_COLOR=1", "TERM=xterm")
@@ -64,6 +65,7 @@ func atTerminal(t *testing.T, args ...string) *session {
 	}
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
 	go func() {
+		defer close(s.closed)
 		buf := make([]byte, 4096)
 		for {
 			n, err := user.Read(buf)
@@ -115,17 +117,10 @@ func (s *session) end() (int, string) {
 	case <-time.After(time.Minute):
 		s.t.Fatal("it does not end")
 	}
-	for range 100 { // what it printed last may still be on its way
-		s.mu.Lock()
-		n := s.seen.Len()
-		s.mu.Unlock()
-		time.Sleep(2 * time.Millisecond)
-		s.mu.Lock()
-		same := n == s.seen.Len()
-		s.mu.Unlock()
-		if same {
-			break
-		}
+	select { // what it printed last may still be on its way: nobody has the terminal open any more, so reading ends behind it
+	case <-s.closed:
+	case <-time.After(time.Minute):
+		s.t.Fatal("the terminal stays open")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

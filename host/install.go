@@ -75,7 +75,15 @@ func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) 
 	if err != nil {
 		return nil, err
 	}
-	return p, p.judge(ctx, mod.Identity, mod.Digest.String(), targets, proposals)
+	if err := p.judge(ctx, mod.Identity, mod.Digest.String(), targets, proposals); err != nil {
+		return nil, err
+	}
+	if len(p.report.Runs) == 0 {
+		// What a target makes of the module, or moves to where it runs. An edit that is not the module's is the target's own, for
+		// which the user granted the file by name.
+		p.report.Runs, err = runsOf(p.checked, false)
+	}
+	return p, err
 }
 
 // describeModule begins the report.

@@ -24,6 +24,7 @@ import (
 	"github.com/lola-ext/lola/host/grant"
 	"github.com/lola-ext/lola/host/module"
 	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/host/root"
 )
 
 // A saved plan is three things one after the other: the line savedMagic, a line of JSON (savedHeader), and for each target
@@ -201,7 +202,7 @@ func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error)
 	if err := sameState(head.Before, state(p.checked)); err != nil {
 		return nil, p.refused(ctx, err)
 	}
-	p.report.Runs, err = runsOf(p.checked)
+	p.report.Runs, err = runsOf(p.checked, true)
 	return p, err
 }
 
@@ -332,28 +333,62 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// runsOf lists what a judged change makes run by itself, from what it writes: the module is not there to be asked.
-func runsOf(c plan.Checked) ([]module.Run, error) {
+// runsOf lists what a judged change makes run by itself, from what it puts where: the module is not there to be asked. What
+// moves comes to where it goes as much as what is written there. edits says whether those of guarded files count.
+func runsOf(c plan.Checked, edits bool) ([]module.Run, error) {
 	var runs []module.Run
 	for _, s := range c.Steps() {
-		if s.Action == plan.Keep || s.Content == nil || slices.Contains(s.Owners, self) {
+		if s.Action == plan.Keep || s.Action == plan.Remove || slices.Contains(s.Owners, self) {
 			continue
 		}
 		for _, g := range s.Guarded {
+			if s.Edits != nil && !edits {
+				continue
+			}
 			runs = append(runs, module.Run{What: g.Why, Path: g.Path, Text: shownEdits(s)})
 		}
-		if ext := strings.ToLower(path.Ext(s.Path)); len(s.Guarded) > 0 || ext != ".md" && ext != ".mdc" && ext != ".toml" {
-			continue
-		}
-		text, err := readContent(s.Content)
-		if err != nil {
-			return nil, fmt.Errorf("reading what comes to %q: %w", s.Path, err)
-		}
-		if what, head := module.FrontmatterRuns(text); what != "" {
-			runs = append(runs, module.Run{What: what, Path: s.Path, Text: head})
+		for _, came := range comesTo(c.Root(), s) {
+			if ext := strings.ToLower(path.Ext(came.path)); len(s.Guarded) > 0 && s.Action != plan.Move || ext != ".md" && ext != ".mdc" && ext != ".toml" {
+				continue
+			}
+			text, err := readStart(came.open)
+			if err != nil {
+				return nil, fmt.Errorf("reading what comes to %q: %w", came.path, err)
+			}
+			if what, head := module.FrontmatterRuns(text); what != "" {
+				runs = append(runs, module.Run{What: what, Path: came.path, Text: head})
+			}
 		}
 	}
 	return runs, nil
+}
+
+// comes is a file that a step brings to a path.
+type comes struct {
+	path string
+	open func() (io.ReadCloser, error)
+}
+
+func comesTo(r *root.Root, s plan.Step) []comes {
+	if s.Action != plan.Move {
+		if s.Content == nil {
+			return nil
+		}
+		return []comes{{s.Path, s.Content.Open}}
+	}
+	from := func(path string) func() (io.ReadCloser, error) {
+		return func() (io.ReadCloser, error) { return r.Open(path) }
+	}
+	if !s.Dir {
+		return []comes{{s.To, from(s.Path)}}
+	}
+	var all []comes
+	for _, n := range s.Tree {
+		if n.Regular() {
+			all = append(all, comes{s.To + "/" + n.Path, from(s.Path + "/" + n.Path)})
+		}
+	}
+	return all
 }
 
 // shownEdits is what edits put into a file, or nothing for a whole file, which the preview shows.
@@ -367,8 +402,9 @@ func shownEdits(s plan.Step) string {
 	return b.String()
 }
 
-func readContent(c abi.Content) ([]byte, error) {
-	r, err := c.Open()
+// readStart reads as much of a file as says what it makes run.
+func readStart(open func() (io.ReadCloser, error)) ([]byte, error) {
+	r, err := open()
 	if err != nil {
 		return nil, err
 	}

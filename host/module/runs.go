@@ -3,8 +3,12 @@ package module
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lola-ext/lola/host/internal/strictyaml"
 )
@@ -16,25 +20,40 @@ type Run struct {
 	Text string `json:"text"` // what it says, verbatim; foreign text
 }
 
-// MaxFrontmatter bounds what is looked at of a file's frontmatter, in bytes. A file whose frontmatter is longer counts as
-// one that makes something run.
+// MaxFrontmatter bounds what is looked at of a file's frontmatter, in bytes from the beginning of the file. A file whose
+// frontmatter ends later counts as one that makes something run.
 const MaxFrontmatter = 64 << 10
 
 // serversFile holds the MCP servers of a module: programs that the assistant starts, or hosts that it talks to.
 const serversFile = "mcps.json"
 
-// runKeys are the keys of a frontmatter, in lower case, that make an assistant run something, or let it run something
-// without asking.
+// runKeys are the keys of a frontmatter that make an assistant run something, or let it run something without asking. They
+// are written as [runs] makes them.
 var runKeys = []struct{ key, what string }{
 	{"hooks", "hooks that the assistant runs"},
 	{"hook", "hooks that the assistant runs"},
 	{"mcpservers", "MCP servers that the assistant starts"},
-	{"mcp-servers", "MCP servers that the assistant starts"},
-	{"mcp_servers", "MCP servers that the assistant starts"},
-	{"allowed-tools", "tools that the assistant may use without asking"},
+	{"mcpserver", "MCP servers that the assistant starts"},
 	{"allowedtools", "tools that the assistant may use without asking"},
-	{"allowed_tools", "tools that the assistant may use without asking"},
+	{"alwaysallow", "tools that the assistant may use without asking"},
+	{"autoapprove", "tools that the assistant may use without asking"},
+	{"permissionmode", "permissions by which the assistant acts without asking"},
+	{"permissions", "permissions by which the assistant acts without asking"},
+	{"permission", "permissions by which the assistant acts without asking"},
 }
+
+// runs says what a key makes run, "" for nothing. allowed-tools, allowed_tools and allowedTools are one.
+func runs(key string) string {
+	key = strings.ToLower(joined.Replace(strings.Trim(key, " \t\"'")))
+	for _, k := range runKeys {
+		if key == k.key {
+			return k.what
+		}
+	}
+	return ""
+}
+
+var joined, newlines = strings.NewReplacer("-", "", "_", ""), strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Runs lists what the module makes run by itself: its MCP servers, and what the frontmatter of a Markdown file asks for.
 // A frontmatter that cannot be read counts: an assistant may read it otherwise. Install hooks are not in it, see
@@ -67,51 +86,111 @@ func (p *Package) Runs() ([]Run, error) {
 
 // FrontmatterRuns says what the frontmatter of a Markdown file makes run, "" for nothing, and the frontmatter. The beginning
 // of the text, twice [MaxFrontmatter] bytes, is enough.
+//
+// Assistants read a frontmatter in ways of their own: as YAML, line by line, or in the language that stands behind the first
+// fence, JavaScript among them. What one of them could take for a key that makes something run counts, and so does what
+// cannot be told.
 func FrontmatterRuns(text []byte) (what, head string) {
-	head, ok := frontmatter(text)
-	if !ok {
-		return "", ""
-	}
-	if len(head) > MaxFrontmatter {
-		return "a frontmatter too long to be read", head[:MaxFrontmatter]
-	}
-	if strings.TrimSpace(head) == "" {
-		return "", ""
+	f := readFrontmatter(text)
+	switch {
+	case f.unclear != "":
+		return f.unclear, f.head
+	case strings.TrimSpace(f.head) == "":
+		return f.byLine(), f.head
 	}
 	var keys map[string]any
-	if err := strictyaml.ParseSome([]byte(head), &keys); err != nil {
-		return "a frontmatter that cannot be read", head
+	if err := strictyaml.ParseSome([]byte(f.head), &keys); err != nil {
+		return "a frontmatter that cannot be read", f.head
 	}
-	for _, k := range runKeys {
-		for key := range keys {
-			if strings.ToLower(strings.TrimSpace(key)) == k.key {
-				return k.what, head
-			}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if what := runs(key); what != "" {
+			return what, f.head
 		}
 	}
-	return "", ""
+	return f.byLine(), f.head
 }
 
-// frontmatter returns what stands between the first line, if it is "---", and the next such line. One without an end goes
-// to the end of the text. A byte order mark and empty lines before it do not hide it.
-func frontmatter(text []byte) (string, bool) {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	text = bytes.TrimLeft(text, " \t\r\n")
-	var head strings.Builder
-	for i, line := range bytes.SplitAfter(text, []byte("\n")) {
-		fence := strings.TrimRight(string(line[:min(len(line), 80)]), " \t\r\n")
-		switch {
-		case i == 0 && !strings.HasPrefix(fence, "---"):
-			return "", false
-		case i == 0:
-		case fence == "---" || fence == "...":
-			return head.String(), true
-		default:
-			head.Write(line)
+// front is a frontmatter. The zero value is none.
+type front struct {
+	head    string // what stands between the fences
+	lines   string // the same and, if the second fence is one to some readers only, what follows up to one that is
+	unclear string // why it cannot be told what it makes run
+}
+
+// byLine is what a reader finds that takes each line for a key and a value, wherever YAML sees it.
+func (f front) byLine() string {
+	for line := range strings.Lines(f.lines) {
+		key, _, ok := strings.Cut(line, ":")
+		if !ok || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+			continue
 		}
-		if head.Len() > MaxFrontmatter {
-			break
+		if what := runs(key); what != "" {
+			return what
 		}
 	}
-	return head.String(), true
+	return ""
+}
+
+// readFrontmatter reads what stands between the first line, if it begins with "---", and the next line of that alone. One
+// without an end goes to the end of the text. White space and marks before it do not hide it, for there are readers that
+// drop those.
+func readFrontmatter(text []byte) front {
+	text = text[:min(len(text), 2*MaxFrontmatter)]
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) ||
+		bytes.IndexByte(text[:min(len(text), maxFence)], 0) >= 0 { // an editor reads it all the same
+		return front{unclear: "a beginning that is not UTF-8 text"}
+	}
+	body := strings.TrimLeftFunc(string(text), hides)
+	past := len(text) - len(body)
+	var f front
+	if past > MaxFrontmatter {
+		f.unclear = "a beginning too long to be read"
+	}
+	if !strings.HasPrefix(body, "---") {
+		return f
+	}
+	var head, lines strings.Builder
+	closed := false
+	for i, line := range strings.SplitAfter(newlines.Replace(body), "\n") {
+		past += len(line)
+		if past > MaxFrontmatter && !closed {
+			f.unclear = "a frontmatter too long to be read"
+			break
+		}
+		bare := strings.TrimSuffix(line, "\n")
+		switch {
+		case i == 0:
+			if !isFence(bare[3:]) {
+				f.unclear = "a frontmatter in another language than YAML"
+			}
+			continue
+		case strings.TrimRight(bare, " \t") == "---":
+			closed = true
+		case !closed:
+			head.WriteString(line)
+		}
+		if bare == "---" {
+			break
+		}
+		lines.WriteString(line)
+	}
+	f.head, f.lines = head.String(), lines.String()
+	return f
+}
+
+// maxFence bounds where a text says in which form it is, in bytes.
+const maxFence = 512
+
+// isFence reports whether what stands behind the first three hyphens leaves the text YAML.
+func isFence(rest string) bool {
+	switch rest = strings.TrimRight(rest, " \t"); strings.ToLower(strings.TrimLeft(rest, " \t")) {
+	case "", "yaml", "yml":
+		return true
+	}
+	return strings.Trim(rest, "-") == ""
+}
+
+// hides holds for what some reader drops from the beginning of a text.
+func hides(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError
 }

@@ -105,7 +105,14 @@ func TestFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	link(t, r, "alias", ".mcp.json")
-	o := plan.Options{Limits: limits(t, abi.Limits{}), Follow: []string{"CLAUDE.md", ".claude", "alias", "cfg"}}
+	link(t, r, ".vscode", "soon")
+	if err := os.MkdirAll(filepath.Join(r.Path(), "like"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.Path(), "like", "tasks.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := plan.Options{Limits: limits(t, abi.Limits{}), Follow: []string{"CLAUDE.md", ".claude", "alias", "cfg", ".vscode"}}
 	narrow := installs(t, "x", write("CLAUDE.md", ""))
 	narrow.Grant = granted(t, grant.Rights{Writes: []string{"CLAUDE.md"}})
 	if got := stepsWith(t, r, o, narrow); outline(got) != "update AGENTS.md" {
@@ -118,6 +125,11 @@ func TestFollow(t *testing.T) {
 		"guarded by the link's name":     {installs(t, "x", abi.Delete{Path: ".claude/settings.json"}), plan.RuleGuarded},
 		"guarded, named where it lies":   {installs(t, "x", write("shared/claude/settings.json", "")), plan.RuleGuarded},
 		"guarded where it leads":         {installs(t, "x", write("alias", "")), plan.RuleGuarded},
+		"deleted with its folder":        {installs(t, "x", abi.Delete{Path: "shared/claude"}), plan.RuleGuarded},
+		"deleted with one above":         {installs(t, "x", abi.Delete{Path: "shared"}), plan.RuleGuarded},
+		"deleted by the link":            {installs(t, "x", abi.Delete{Path: ".claude"}), plan.RuleGuarded},
+		"moved away with its folder":     {installs(t, "x", abi.Rename{From: "shared/claude", To: "n"}), plan.RuleGuarded},
+		"moved to where a link leads":    {installs(t, "x", abi.Rename{From: "like", To: "soon"}), plan.RuleGuarded},
 		"both names":                     {installs(t, "x", write("CLAUDE.md", ""), write("AGENTS.md", "")), plan.RuleSamePath},
 		"beneath both names":             {installs(t, "x", abi.Rename{From: ".claude", To: "n"}, write("shared/claude/x", "")), plan.RuleNestedPath},
 		"a rename from one to the other": {installs(t, "x", abi.Rename{From: "CLAUDE.md", To: "AGENTS.md"}), plan.RuleSamePath},
@@ -125,6 +137,11 @@ func TestFollow(t *testing.T) {
 		if found := findingsWith(t, r, o, tt.p); !hasRule(found, tt.rule) {
 			t.Errorf("%s: found %v, want %q", name, rulesOf(found), tt.rule)
 		}
+	}
+	byName := installs(t, "x", write("shared/claude/settings.json", "new"))
+	byName.Grant = granted(t, grant.Rights{Writes: []string{"shared/**", ".claude/settings.json"}})
+	if got := stepsWith(t, r, o, byName); len(got) != 1 || len(got[0].Guarded) != 1 || got[0].Guarded[0].Path != ".claude/settings.json" {
+		t.Errorf("granted by the guarded name: %+v, want it marked", got)
 	}
 	in := []abi.Intent{abi.EditBlock{Path: "CLAUDE.md", ID: "x", Text: ptr("@x\n")}, write(".claude/new.md", ""), set("cfg/a.json", "/x", int64(1))}
 	if got := stepsWith(t, r, o, installs(t, "x", in...)); outline(got) != "update AGENTS.md; create mcp/a.json; create shared/claude/new.md" {

@@ -82,6 +82,18 @@ func (j *judge) aliases(p string) []string {
 	return all
 }
 
+// names returns the paths and behind them their aliases: what is guarded by one name is guarded.
+func (j *judge) names(paths []string) []string {
+	if len(j.links) == 0 {
+		return paths
+	}
+	all := slices.Clone(paths)
+	for _, p := range paths {
+		all = append(all, j.aliases(p)...)
+	}
+	return all
+}
+
 // follow returns the path that p stands for: itself, unless it is or lies beneath an admitted link.
 func (j *judge) follow(p string) string {
 	if len(j.links) == 0 {

@@ -168,7 +168,7 @@ func (j *judge) read(path string) ([]byte, error) {
 // step adds the step that a touch comes to.
 func (j *judge) step(s *sight) {
 	g := j.grant(s.proposal)
-	step := Step{Path: s.path, Owners: s.owners, Before: s.Before, Guarded: shown(g, s.path)}
+	step := Step{Path: s.path, Owners: s.owners, Before: s.Before, Guarded: shown(g, j.names([]string{s.path})...)}
 	switch in := s.in.(type) {
 	case abi.Delete:
 		if !s.Exists {
@@ -182,7 +182,7 @@ func (j *judge) step(s *sight) {
 			return // the other end makes the step
 		}
 		step.Action, step.To, step.Dir = Move, in.To, s.Type.IsDir()
-		step.Guarded = append(step.Guarded, shown(g, in.To)...)
+		step.Guarded = append(step.Guarded, shown(g, j.names([]string{in.To})...)...)
 		if !step.Dir {
 			step.Foreign = j.foreign(s.path, s.Before)
 		} else if !j.tree(s.touch, &step) {

@@ -104,6 +104,7 @@ type entry struct {
 	leaf  bool     // a file or an empty directory
 	name  string   // its last component
 	paths []string // where it lies, and where it comes to lie
+	named []string // the same, and what these are called through admitted links
 }
 
 // treeRules are the rules about each file and directory beneath a directory that is deleted or renamed.
@@ -127,7 +128,7 @@ var treeRules = []row[func(*judge, *entry) string]{
 		return ""
 	}},
 	{RuleGuarded, func(_ *judge, e *entry) string {
-		for _, path := range e.paths {
+		for _, path := range e.named {
 			if g, ok := e.grant.Guarded(path); e.leaf && ok && !e.grant.MayWrite(path) {
 				return fmt.Sprintf("%q is guarded and not granted by name: %s", path, g.Why)
 			}
@@ -191,6 +192,7 @@ func (j *judge) tree(t *touch, step *Step) bool {
 		if step.To != "" {
 			e.paths = append(e.paths, step.To+"/"+n.Path)
 		}
+		e.named = j.names(e.paths)
 		for _, r := range treeRules {
 			if why := r.broken(j, &e); why != "" {
 				if broken[r.id]++; broken[r.id] == 1 {
@@ -199,7 +201,7 @@ func (j *judge) tree(t *touch, step *Step) bool {
 			}
 		}
 		if e.leaf {
-			step.Guarded = append(step.Guarded, shown(g, e.paths...)...)
+			step.Guarded = append(step.Guarded, shown(g, e.named...)...)
 			step.Foreign = append(step.Foreign, j.foreign(e.paths[0], Before{Info: n.Info, Digest: n.Digest})...)
 		}
 	}

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/grant"
 	"github.com/lola-ext/lola/host/internal/apply"
+	"github.com/lola-ext/lola/host/internal/edit"
 	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/host/root"
 )
 
 // Undo asks to take back a change that was made.
@@ -108,10 +111,75 @@ func (h *Host) Undo(ctx context.Context, u Undo) (_ *Pending, err error) {
 			p.after.Modules[name] = c.Before
 		}
 	}
+	if err := p.usedSince(u.ID, m.Records); err != nil {
+		return nil, err
+	}
 	p.meta = meta{Action: "undo", Module: m.Module, Version: m.Version, Targets: m.Targets}
 	p.report.Action, p.report.Module, p.report.Version, p.report.Targets, p.report.Project = "undo", m.Module, m.Version, m.Targets, p.root.Path()
 	p.describeUndo()
 	return p, nil
+}
+
+// usedSince refuses to take away what a module that is not about the change came to use since: it was there as that one wants
+// it, so that installing it changed nothing which would show.
+func (p *Pending) usedSince(id string, changed map[string]recordChange) error {
+	taken := map[string]bool{} // paths, and whether all that lies beneath goes along
+	for _, s := range p.undoing.Steps {
+		if s.Kind != "mkdir" {
+			taken[s.Path] = s.Dir
+		}
+	}
+	takes := func(path string) bool {
+		_, ok := taken[path]
+		for at, _ := root.Split(path); at != "" && !ok; at, _ = root.Split(at) {
+			ok = taken[at]
+		}
+		return ok
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.before.Modules)) {
+		if _, ok := changed[name]; ok {
+			continue
+		}
+		for _, t := range slices.Sorted(maps.Keys(p.before.Modules[name].Targets)) {
+			rec := p.before.Modules[name].Targets[t]
+			used := slices.Collect(maps.Keys(rec.Files))
+			for path, theirs := range rec.Edits {
+				if slices.ContainsFunc(theirs, func(r edit.Record) bool { return putBy(changed, path, r) }) {
+					used = append(used, path)
+				}
+			}
+			slices.Sort(used)
+			if at := slices.IndexFunc(used, takes); at >= 0 {
+				return fmt.Errorf("undoing %q: module %q, installed for %q since, needs what this change put at %q; run \"lola uninstall %s\" first", id, name, t, used[at], name)
+			}
+		}
+	}
+	return nil
+}
+
+// putBy reports whether a change put into a file what the record is about.
+func putBy(changed map[string]recordChange, path string, theirs edit.Record) bool {
+	same := func(r edit.Record) bool {
+		return r.ID == theirs.ID && (r.At == theirs.At || strings.HasPrefix(r.At, theirs.At+"/") || strings.HasPrefix(theirs.At, r.At+"/"))
+	}
+	for _, c := range changed {
+		if c.After == nil || theirs.New == nil {
+			continue
+		}
+		for name, t := range c.After.Targets {
+			var old []edit.Record
+			if c.Before != nil && c.Before.Targets[name] != nil {
+				old = c.Before.Targets[name].Edits[path]
+			}
+			for _, r := range t.Edits[path] {
+				was := func(o edit.Record) bool { return o.At == r.At && o.ID == r.ID && o.New != nil && *o.New == *r.New }
+				if r.New != nil && r.Kind != edit.Same && same(r) && !slices.ContainsFunc(old, was) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // laterThan says which changes came after one that cannot be undone for what was changed since: they may be why.

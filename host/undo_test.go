@@ -162,3 +162,52 @@ func TestUndoOfOneOfTwo(t *testing.T) {
 		t.Errorf("the project is %q", got)
 	}
 }
+
+// TestUndoOfWhatAnotherUses: a module that found all as it wants it changed nothing when it was installed. What the change
+// before it put there is not taken away from it.
+func TestUndoOfWhatAnotherUses(t *testing.T) {
+	text := "block\n"
+	file := abi.Write{Path: ".guest/x/a", Mode: 0o644, Content: abi.Bytes("a")}
+	values := set(".guest/c.json", value("/s/a", "x"))
+	block := abi.EditBlock{Path: ".guest/d.md", ID: "x", Text: &text}
+	for name, c := range map[string]struct {
+		first, other []abi.Intent
+		refused      bool
+	}{
+		"a file":               {[]abi.Intent{file}, []abi.Intent{file}, true},
+		"a value":              {[]abi.Intent{values}, []abi.Intent{values}, true},
+		"a part of a value":    {[]abi.Intent{set(".guest/c.json", value("/s", map[string]any{"a": "x"}))}, []abi.Intent{values}, true},
+		"a block":              {[]abi.Intent{block}, []abi.Intent{block}, true},
+		"a value that was":     {[]abi.Intent{set(".guest/mine.json", value("/b", "x"))}, []abi.Intent{set(".guest/mine.json", value("/a", "x"))}, false},
+		"something else of it": {[]abi.Intent{file, values}, []abi.Intent{abi.Write{Path: ".guest/x/b", Mode: 0o644, Content: abi.Bytes("b")}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, answering(t, c.first...), abi.Limits{})
+			write(t, filepath.Join(s.project, ".guest", "mine.json"), "{\"a\": \"x\"}")
+			if err := s.install(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			list, err := s.host.Undoable(s.project)
+			if err != nil || len(list) != 1 {
+				t.Fatalf("it can be undone: %v, %v", list, err)
+			}
+			if err := s.beside(t, answering(t, c.other...)).install(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			before := tree(t, s.project)
+			err = s.undo(t, list[0].ID)
+			if !c.refused {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), "installed for \"guest\" since") {
+				t.Errorf("got %v, want that another module needs it", err)
+			}
+			if after := tree(t, s.project); after != before {
+				t.Errorf("the project was %q, is %q", before, after)
+			}
+		})
+	}
+}

@@ -596,6 +596,9 @@ func (w *saboteur) end() (ignored []string) {
 	close(w.stop)
 	<-w.over
 	if w.last != nil && !w.last.heal() {
+		_ = os.Remove(w.last.at) // a directory that was made in its place, if it is empty
+	}
+	if w.last != nil && !w.last.heal() {
 		ignored = append(ignored, w.last.victim)
 		if err := os.RemoveAll(w.last.hidden); err != nil {
 			w.a.t.Fatal(err)

@@ -247,7 +247,7 @@ func (t *transaction) renameBack(m *move, covers map[string]int) error {
 	case there.Exists:
 		return nil // not moved
 	case !is:
-		return fmt.Errorf("%q was moved to %q and changed there; it stays", m.Path, m.To)
+		return fmt.Errorf("%q is not there, nor as it was at %q, to where it goes; what is there stays", m.Path, m.To)
 	}
 	if err := t.putBack(m.To, m.Path); err != nil {
 		return err

@@ -119,3 +119,43 @@ func TestUninstallOfWhatCannotBeSeen(t *testing.T) {
 		t.Errorf("got %v, want that it cannot be looked at", err)
 	}
 }
+
+// What a plan puts into a folder that it deletes is the module's, and goes with it.
+func TestOwnedInAnExchange(t *testing.T) {
+	s := newScene(t, answering(t, abi.Delete{Path: ".guest/d"}, abi.Write{Path: ".guest/d/new", Mode: 0o644, Content: abi.Bytes("new")}), abi.Limits{})
+	write(t, filepath.Join(s.project, ".guest", "d", "old"), "old")
+	p := s.propose(t)
+	if err := p.Apply(t.Context(), host.Consent{Foreign: true}); err != nil {
+		t.Fatal(err)
+	}
+	u, err := s.host.Uninstall(t.Context(), host.Uninstall{Module: p.Report().Module, Project: s.project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	if err := u.Apply(t.Context(), host.Consent{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(s.project, ".guest", "d", "new")); err == nil {
+		t.Error("it stays behind")
+	}
+}
+
+// What a module moves does not come to where another one's file belongs, though that is gone at the moment (M01).
+func TestMoveToAnotherModules(t *testing.T) {
+	s := newScene(t, answering(t, abi.Write{Path: ".guest/to/a", Mode: 0o644, Content: abi.Bytes("x")}), abi.Limits{})
+	if err := s.install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(s.project, ".guest", "to")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(s.project, ".guest", "from", "a"), "mine")
+	for _, in := range []abi.Intent{abi.Rename{From: ".guest/from/a", To: ".guest/to/a"}, abi.Rename{From: ".guest/from", To: ".guest/to"}} {
+		other := s.beside(t, answering(t, in))
+		_, err := other.host.Install(t.Context(), host.Install{Module: other.module, Project: other.project, Targets: []string{"guest"}})
+		if owned := (*host.OwnedError)(nil); !errors.As(err, &owned) {
+			t.Errorf("%+v: got %v, want that another module owns it", in, err)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/module"
 	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/host/root"
 )
 
 // self is the name under which the host's own intents stand in findings. No extension can have it.
@@ -284,8 +285,14 @@ func (p *Pending) checkOwners(name string) error {
 		}
 		clash.Clash = append(clash.Clash, p.ownedEdits(name, s)...)
 		touched := []string{s.Path}
+		if s.To != "" {
+			touched = append(touched, s.To)
+		}
 		for _, n := range s.Tree {
 			touched = append(touched, s.Path+"/"+n.Path)
+			if s.To != "" {
+				touched = append(touched, s.To+"/"+n.Path)
+			}
 		}
 		for _, path := range touched {
 			if o, ok := owned[plan.Fold(path)]; ok {
@@ -364,23 +371,36 @@ func (p *Pending) recordInstall(mod abi.Identity, digest string, targets []*buil
 	}
 	// A file that another target of this module owns too has the new bytes for it as well, or is gone or elsewhere for it as
 	// well.
+	gone, now := map[string]*plan.Step{}, map[string]*plan.Step{} // by path
+	for i := range steps {
+		switch s := &steps[i]; {
+		case s.Action == plan.Remove || s.Action == plan.Move:
+			gone[s.Path] = s
+		case s.Content != nil && s.Edits == nil:
+			now[s.Path] = s
+		}
+	}
 	for _, other := range m.Targets {
-		for _, s := range steps {
-			switch s.Action {
-			case plan.Remove, plan.Move:
-				for path, f := range other.Files {
-					if path == s.Path || strings.HasPrefix(path, s.Path+"/") && s.Dir {
-						delete(other.Files, path)
-						if s.Action == plan.Move {
-							other.Files[s.To+path[len(s.Path):]] = f
-						}
-					}
+		for path, f := range maps.Clone(other.Files) {
+			if s := goneWith(gone, path); s != nil && (now[path] == nil || s.Action == plan.Move) {
+				delete(other.Files, path)
+				if s.Action == plan.Move {
+					other.Files[s.To+path[len(s.Path):]] = f
 				}
-			default:
-				if _, ok := other.Files[s.Path]; ok && s.Content != nil && s.Edits == nil {
-					other.Files[s.Path] = home.File{Digest: s.Content.Digest().String(), Mode: s.Mode}
-				}
+			} else if s := now[path]; s != nil {
+				other.Files[path] = home.File{Digest: s.Content.Digest().String(), Mode: s.Mode}
 			}
 		}
 	}
+}
+
+// goneWith returns the step that takes a path away, by itself or with a directory around it.
+func goneWith(gone map[string]*plan.Step, path string) *plan.Step {
+	s := gone[path]
+	for at, _ := root.Split(path); s == nil && at != ""; at, _ = root.Split(at) {
+		if up := gone[at]; up != nil && up.Dir {
+			s = up
+		}
+	}
+	return s
 }

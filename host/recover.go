@@ -21,6 +21,8 @@ type Unfinished struct {
 	Committed bool `json:"committed"`
 	// Aside says that it was tried and was not possible wholly.
 	Aside bool `json:"aside,omitempty"`
+
+	over bool // and it is not tried again
 }
 
 // Recovered says what became of an interrupted change.
@@ -44,7 +46,7 @@ func (h *Host) Unfinished() ([]Unfinished, error) {
 	}
 	list := make([]Unfinished, len(pending))
 	for i, p := range pending {
-		list[i] = Unfinished{ID: p.ID, Time: p.Time, Project: p.Root, Committed: p.Committed, Aside: p.Aside}
+		list[i] = Unfinished{ID: p.ID, Time: p.Time, Project: p.Root, Committed: p.Committed, Aside: p.Aside, over: p.Over}
 	}
 	return list, nil
 }
@@ -60,10 +62,14 @@ func (h *Host) Recover(ctx context.Context) ([]Recovered, error) {
 	return h.recover(ctx, func(Unfinished) bool { return true })
 }
 
-// recoverRoot finishes or takes back what was interrupted in a root, in one above it or in one within it.
+// recoverRoot finishes or takes back what was interrupted in a root, in one above it or in one within it, and what was set
+// aside in the root itself: as when the root was gone and is back.
 func (h *Host) recoverRoot(ctx context.Context, r *root.Root) ([]Recovered, error) {
 	touches := func(u Unfinished) bool {
-		return !u.Aside && (within(u.Project, r.Path()) || within(r.Path(), u.Project))
+		if u.Aside {
+			return !u.over && u.Project == r.Path()
+		}
+		return within(u.Project, r.Path()) || within(r.Path(), u.Project)
 	}
 	pending, err := h.Unfinished()
 	if err != nil {

@@ -130,6 +130,8 @@ type transaction struct {
 	kept    []*plan.Step // files that are as they should be; they must still be
 	syncAll bool         // barriers are one call for the file system
 	ready   bool         // everything is staged, by this process, and moves may have been made
+	tried   int          // if ready: the move that was tried last; -1: none was
+	theirs  bool         // if ready: that one found something in its place and made nothing
 
 	staging, fresh, old *root.Dir // opened while it is made
 	near                *root.Dir // the directory of the last path
@@ -219,7 +221,7 @@ func (t *transaction) make(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	t.ready = true
+	t.ready, t.tried = true, -1
 	return t.commit()
 }
 
@@ -294,6 +296,9 @@ func (t *transaction) finish() (Done, error) {
 	}
 	if err := t.discard(); err != nil {
 		done.Litter = err.Error() // the change is made and recorded: this is rubbish, not a failure
+	}
+	if err := t.book.overtake(t.c); err != nil {
+		return done, &UnfinishedError{err}
 	}
 	if t.c.Undoes != "" { // what lies before it is what the next undo is for
 		if err := t.book.dir.Remove(t.c.Undoes + stateUndo); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -55,6 +55,7 @@ func (t *transaction) went() map[string]bool {
 // here, and everything is taken back.
 func (t *transaction) move(i int) error {
 	m, slot := &t.c.Moves[i], strconv.Itoa(i)
+	t.tried, t.theirs = i, false
 	d, name, err := t.parent(m.Path)
 	if err != nil {
 		return err
@@ -84,6 +85,7 @@ func (t *transaction) move(i int) error {
 		return t.landed(m.Path, at, func() error { return t.recall(at, staged, is, exchange) })
 	case kindMkdir:
 		if err := mkdir(d, name, m.After); err != nil {
+			t.theirs = errors.Is(err, fs.ErrExist)
 			return moving(m.Path, "into place", err)
 		}
 		if err := t.landed(m.Path, at, func() error { return d.Rmdir(name) }); err != nil {

@@ -27,6 +27,7 @@ import (
 //	.commit     committed: a crash is answered by finishing
 //	.undo       over; it is the undo data now
 //	.aside      could not be taken back or finished wholly; for the user to look at
+//	.over       the same, and other changes were made since: it is not tried again
 //
 // The file is a line of JSON (the change), a line with the SHA-256 of that line, then the old contents one after the other.
 // One that breaks off in the second line was never begun: nothing is moved before it is durable.
@@ -36,6 +37,7 @@ const (
 	stateCommit  = ".commit"
 	stateUndo    = ".undo"
 	stateAside   = ".aside"
+	stateOver    = ".over"
 )
 
 // maxJournal bounds the line of JSON, in bytes: more than a plan of the most intents with the longest paths takes.
@@ -488,6 +490,40 @@ func (b *book) to(id, from, to string) error {
 		return &notDurable{err}
 	}
 	return nil
+}
+
+// overtake marks changes that are set aside and whose roots another change touches that is made now. To take them back later
+// would be to take back what came after them: where that is what they put there themselves, nobody could tell.
+func (b *book) overtake(by *change) error {
+	ids, err := b.ids(stateAside)
+	if err != nil {
+		return err
+	}
+	any := false
+	for _, id := range ids {
+		c, p, err := b.read(id, stateAside)
+		if err != nil {
+			continue // it cannot be tried either
+		}
+		p.close()
+		if c.Root != by.Root && !within(c.Root, by.Root) && !within(by.Root, c.Root) {
+			continue
+		}
+		if err := b.dir.Rename(id+stateAside, b.dir, id+stateOver); err != nil {
+			return err
+		}
+		any = true
+	}
+	if !any {
+		return nil
+	}
+	return b.dir.Sync()
+}
+
+// within reports whether a path lies beneath a directory, both as they are called by the system.
+func within(path, dir string) bool {
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, string(os.PathSeparator)))
+	return ok && strings.HasPrefix(rest, string(os.PathSeparator))
 }
 
 // notDurable says that a rename happened and may be lost in a power cut.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"time"
 
 	"github.com/lola-ext/lola/host/root"
@@ -18,6 +19,8 @@ type Unfinished struct {
 	Committed bool
 	// Aside says that it was tried and was not possible wholly.
 	Aside bool
+	// Over says of such a one that other changes were made since, so that it is not tried again.
+	Over bool
 }
 
 // Pending lists what was interrupted, oldest first. It changes nothing; one that is being made at this moment by another
@@ -32,7 +35,7 @@ func Pending(state *root.Root) ([]Unfinished, error) {
 	}
 	defer b.close()
 	var list []Unfinished
-	for _, s := range []string{stateJournal, stateCommit, stateAside} {
+	for _, s := range []string{stateJournal, stateCommit, stateAside, stateOver} {
 		ids, err := b.ids(s)
 		if err != nil {
 			return nil, err
@@ -49,7 +52,7 @@ func Pending(state *root.Root) ([]Unfinished, error) {
 				return nil, err
 			}
 			p.close()
-			list = append(list, Unfinished{ID: id, Time: c.Time, Root: c.Root, Committed: s == stateCommit, Aside: s == stateAside})
+			list = append(list, Unfinished{ID: id, Time: c.Time, Root: c.Root, Committed: s == stateCommit, Aside: s == stateAside || s == stateOver, Over: s == stateOver})
 		}
 	}
 	return list, nil
@@ -78,7 +81,7 @@ func (e *MissingRootError) Error() string {
 // by path, the caller of Recover does not close it; o.Finish is called for a change that is finished.
 // Precondition: the caller holds the lock of the state folder.
 // Errors: *[MissingRootError]; *[RollbackError] if something was changed since and stays; *[UnfinishedError].
-func Recover(id string, o Options, open func(path string) (*root.Root, error)) (Recovered, error) {
+func Recover(id string, o Options, open func(string) (*root.Root, error)) (Recovered, error) {
 	b, err := openBook(o.State, false)
 	if err != nil {
 		return Recovered{}, err
@@ -112,6 +115,13 @@ func Recover(id string, o Options, open func(path string) (*root.Root, error)) (
 	if now, err := r.Identity(); err != nil || now != c.Identity || r.Path() != c.Root {
 		return missing("another directory is in its place")
 	}
+	if state == stateOver {
+		if at, err := r.Stat(c.Staging); err != nil || !at.Exists {
+			return rec, errors.Join(err, b.dir.Remove(id+stateOver)) // the user is done with it
+		}
+		over := errors.New("other changes were made since, so it is not tried again; take what you need and remove that directory")
+		return rec, &RollbackError{Staging: path.Join(r.Path(), c.Staging), Left: []error{over}}
+	}
 	t := &transaction{root: r, c: c, options: o, book: b, touched: map[string]bool{}}
 	if rec.Finished {
 		if err := b.dir.Sync(); err != nil { // its rename may not have been durable yet
@@ -133,7 +143,7 @@ func (b *book) find(id string) (*change, *pack, string, error) {
 	if !isID(id) {
 		return nil, nil, "", fmt.Errorf("%q is no id of a change", id)
 	}
-	for _, s := range []string{stateCommit, stateJournal, stateAside} {
+	for _, s := range []string{stateCommit, stateJournal, stateAside, stateOver} {
 		c, p, err := b.read(id, s)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, p, s, err

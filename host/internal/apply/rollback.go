@@ -25,7 +25,7 @@ func (t *transaction) rollback() (left []error) {
 		return []error{errors.New("somebody took the staging directory away, and what was moved aside with it; put it back, then run \"lola recover\"")}
 	}
 	if !ready.Exists {
-		return nil // nothing was moved
+		return t.bereft() // nothing was moved, unless it shows
 	}
 	// Opened once: if somebody moves the staging directory, what happened is not to look as if it had not.
 	if err := t.openStaging(); err != nil {
@@ -57,6 +57,68 @@ func (t *transaction) rollback() (left []error) {
 		left = append(left, err)
 	}
 	return left
+}
+
+// bereft says what shows that moves were made although there is no staging directory: somebody took it away after a crash,
+// and with it what was moved aside.
+func (t *transaction) bereft() (left []error) {
+	staging, err := t.root.Stat(t.c.Staging)
+	if err != nil {
+		return []error{fmt.Errorf("looking for the staging directory: %w", err)}
+	}
+	if staging.Exists {
+		return nil
+	}
+	leaves, comes := map[string]bool{}, map[string]bool{} // paths that something leaves, and those that something comes to or beneath
+	for i := range t.c.Moves {
+		switch m := &t.c.Moves[i]; m.Kind {
+		case kindRemove, kindRmdir:
+			leaves[m.Path] = true
+		case kindRename:
+			leaves[m.Path] = true
+			addUp(comes, m.To)
+		case kindPut, kindMkdir:
+			addUp(comes, m.Path)
+		}
+	}
+	for i := range t.c.Moves {
+		m := &t.c.Moves[i]
+		made, err := false, error(nil)
+		switch {
+		case m.Kind == kindMkdir || m.Kind == kindRmdir:
+		case m.Kind == kindRemove && !comes[m.Path]:
+			made, err = t.missing(m.Path)
+		case m.Kind == kindRemove || m.Kind == kindRename && covers(leaves, m.To):
+			made, err = isNode(t.root, m.Path, m.Before)
+			made = !made
+		case m.Kind == kindRename:
+			made, err = isNode(t.root, m.To, m.Before)
+		case !covers(leaves, m.Path): // else it may be what was there before
+			made, err = isNode(t.root, m.Path, m.After)
+		}
+		if err != nil {
+			left = append(left, err)
+		} else if made {
+			left = append(left, fmt.Errorf("%q was changed, and somebody removed the staging directory with what it was before", m.Path))
+		}
+	}
+	return left
+}
+
+// addUp adds a path and those above it to a set.
+func addUp(set map[string]bool, path string) {
+	for ; path != "" && !set[path]; path, _ = root.Split(path) {
+		set[path] = true
+	}
+}
+
+// missing reports whether nothing lies at a path.
+func (t *transaction) missing(path string) (bool, error) {
+	info, err := t.root.Stat(path)
+	if link := (*root.LinkError)(nil); errors.As(err, &link) {
+		return true, nil
+	}
+	return !info.Exists, err
 }
 
 // syncBack makes what was taken back durable before the journal goes.
@@ -125,6 +187,9 @@ func (t *transaction) back(i int, covers map[string]int) error {
 		}
 		return t.takeOut(m.Path, slot, m.After)
 	case kindMkdir:
+		if t.ready && (i > t.tried || i == t.tried && t.theirs) {
+			return nil // what is there is somebody else's, however empty
+		}
 		if covered, err := t.covered(m.Path, covers); covered || err != nil {
 			return err
 		}

@@ -1,0 +1,48 @@
+package host_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/root"
+)
+
+// TestRootIsBack: a change was interrupted, its root was gone when it was looked for, and is back: the next change takes it
+// back before it begins.
+func TestRootIsBack(t *testing.T) {
+	s, hook := hooked(t, answering(t, abi.Write{Path: ".guest/a", Mode: 0o644, Content: abi.Bytes("new")}, abi.Write{Path: ".guest/b", Mode: 0o644, Content: abi.Bytes("new")}))
+	write(t, filepath.Join(s.project, ".guest", "a"), "old")
+	before := tree(t, s.project)
+	dead := false
+	hook(func(op root.Op) error {
+		if dead = dead || op.Kind == root.OpMove; dead {
+			return errors.New("the process is dead")
+		}
+		return nil
+	})
+	if err := s.agreeing(t); err == nil || !dead || tree(t, s.project) == before {
+		t.Fatalf("it is not half made: %v", err)
+	}
+	hook(nil)
+	away := s.project + "-away"
+	if err := os.Rename(s.project, away); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.host.Recover(t.Context()); err != nil || len(list) != 1 || list[0].Problem == "" {
+		t.Fatalf("recovered: %+v, %v", list, err)
+	}
+	if err := os.Rename(away, s.project); err != nil {
+		t.Fatal(err)
+	}
+	p := s.propose(t)
+	if said := strings.Join(p.Report().Notices, "\n"); !strings.Contains(said, "was taken back") {
+		t.Errorf("it says %q", said)
+	}
+	if got := tree(t, s.project); got != before {
+		t.Errorf("the project was %s, is %s", before, got)
+	}
+}

@@ -112,3 +112,27 @@ func TestEditsTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// TestUpgradeNamesWhatStays: a value that the user changed is not taken back by an upgrade which does not ask for it any more,
+// and is named, also where the upgrade changes the file itself.
+func TestUpgradeNamesWhatStays(t *testing.T) {
+	s := newScene(t, answering(t, set(".guest/c.json", value("/s/a", int64(1)), value("/s/b", int64(2)))), abi.Limits{})
+	if err := s.install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(s.project, ".guest", "c.json")
+	text, err := os.ReadFile(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, at, strings.Replace(string(text), "2", "3", 1))
+	next := s.beside(t, answering(t, set(".guest/c.json", value("/s/a", int64(5)))))
+	p, err := next.host.Install(t.Context(), host.Install{Module: s.module, Project: s.project, Targets: []string{"guest"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if stays := p.Report().Stays; len(stays) != 1 || stays[0].Path != ".guest/c.json" || !strings.Contains(stays[0].Why, "/s/b") {
+		t.Errorf("it stays: %+v, want /s/b of .guest/c.json", stays)
+	}
+}

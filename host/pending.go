@@ -176,6 +176,9 @@ func (p *Pending) unchanged() error {
 
 // make logs the change, makes it and logs that it is made.
 func (p *Pending) make(ctx context.Context, given []consent) error {
+	if err := p.after.Fits(); err != nil {
+		return fmt.Errorf("applying the change: %w", err)
+	}
 	id := apply.NewID()
 	if err := p.logPlan(ctx, id, given); err != nil {
 		return err
@@ -259,6 +262,9 @@ func (p *Pending) describe() {
 		f.OldSecret = f.OldSecret || len(s.Guarded) > 0 && len(s.Foreign) > 0
 		f.NewSecret = slices.Contains(s.Owners, self) && s.Content != nil // what is put back is the user's
 		p.report.Files = append(p.report.Files, f)
+		for _, l := range s.Left {
+			p.stays(s.Path, fmt.Sprintf("%s: %s", l.What, l.Why))
+		}
 	}
 	slices.SortFunc(p.report.Stays, compareStays)
 	p.report.Changed = p.checked.Changes() > 0 || !p.after.Equal(p.before)

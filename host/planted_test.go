@@ -361,7 +361,7 @@ func TestP25PlantedInHome(t *testing.T) {
 	}
 	var traps []trap
 	for _, at := range []string{
-		"lock", "changes", "changes/" + id + ".journal", "changes/" + id + ".commit", "changes/" + id + ".undo", "changes/" + id + ".aside", "installed", "installed/KEY", "roots", "roots/KEY",
+		"lock", "changes", "changes/" + id + ".journal", "changes/" + id + ".commit", "changes/" + id + ".undo", "changes/" + id + ".aside", "changes/" + id + ".over", "installed", "installed/KEY", "roots", "roots/KEY",
 		"consents.json", "audit", "audit/lock", "audit/audit-00000001.jsonl", "tmp", "installed/KEY.new", "consents.json.new",
 	} {
 		for kind, plant := range plantings {
@@ -371,7 +371,7 @@ func TestP25PlantedInHome(t *testing.T) {
 		}
 	}
 	for name, text := range texts {
-		for _, state := range []string{".journal", ".commit", ".undo", ".aside"} {
+		for _, state := range []string{".journal", ".commit", ".undo", ".aside", ".over"} {
 			traps = append(traps, trap{"a " + state + " " + name, func(t *testing.T, home string) {
 				must(t, os.Mkdir(filepath.Join(home, "changes"), 0o700), os.WriteFile(filepath.Join(home, "changes", id+state), []byte(text), 0o600))
 			}})

@@ -233,6 +233,13 @@ func (h *Host) readSaved(file string, p *Pending) (head savedHeader, plans []*ab
 	if head, err = readHeader(in); err != nil {
 		return head, nil, digest, err
 	}
+	names := make([]string, len(head.Targets))
+	for i, t := range head.Targets {
+		names[i] = t.Name
+	}
+	if _, err := h.targets(names); err != nil { // before anything is kept of their plans
+		return head, nil, digest, err
+	}
 	for _, t := range head.Targets {
 		spool := wire.NewSpool(h.spools)
 		p.closers = append(p.closers, spool.Close)

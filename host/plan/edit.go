@@ -71,27 +71,26 @@ func (e *edited) String() string {
 }
 
 // edit works out what the edits make of a file, and what they did for whom.
-func (j *judge) edit(t *touch, old []byte, exists bool) (edit.Result, []Edited, error) {
+func (j *judge) edit(t *touch, old []byte, exists bool) (_ edit.Result, did []Edited, left []edit.Left, err error) {
 	edits := slices.DeleteFunc(slices.Clone(t.edits), func(e edited) bool { return e.shared })
 	if records := j.Revert[t.path]; exists && len(records) > 0 {
-		now, empty, _, err := edit.Revert(t.path, old, records)
+		now, empty, kept, err := edit.Revert(t.path, old, records)
 		if err != nil {
-			return edit.Result{}, nil, err
+			return edit.Result{}, nil, nil, err
 		}
-		old, exists = now, !empty
+		old, exists, left = now, !empty, kept
 	}
 	result, err := run(t.path, edits, old, exists)
 	if err != nil {
-		return edit.Result{}, nil, err
+		return edit.Result{}, nil, nil, err
 	}
 	n := int64(len(result.New))
 	if n > j.Limits.Content {
-		return edit.Result{}, nil, &abi.LimitError{Limit: "content", Bound: j.Limits.Content, Got: n}
+		return edit.Result{}, nil, nil, &abi.LimitError{Limit: "content", Bound: j.Limits.Content, Got: n}
 	}
 	if j.edited += n; j.edited > j.Limits.Plan { // they are kept in memory, as a plan's contents are not
-		return edit.Result{}, nil, &abi.LimitError{Limit: "edited files in all", Bound: j.Limits.Plan, Got: j.edited}
+		return edit.Result{}, nil, nil, &abi.LimitError{Limit: "edited files in all", Bound: j.Limits.Plan, Got: j.edited}
 	}
-	var did []Edited
 	for p := range j.proposals {
 		var records []edit.Record
 		for i, e := range edits {
@@ -103,7 +102,7 @@ func (j *judge) edit(t *touch, old []byte, exists bool) (edit.Result, []Edited, 
 			did = append(did, Edited{Owner: j.proposals[p].Owner, Records: records})
 		}
 	}
-	return result, did, nil
+	return result, did, left, nil
 }
 
 // run makes the edits, which do not overlap, of a file.

@@ -210,7 +210,7 @@ func (j *judge) step(s *sight) {
 // putEdited adds the step that the edits of a file come to. In a file that goes they start from nothing.
 func (j *judge) putEdited(s *sight, step Step) {
 	exists := s.Exists && !s.covered()
-	result, did, err := j.edit(s.touch, s.text, exists)
+	result, did, left, err := j.edit(s.touch, s.text, exists)
 	if err != nil {
 		j.find(s.proposal, row[struct{}]{id: RuleEditFile}.finding(s.finding(fmt.Sprintf("editing %q: %v", s.path, err))))
 		return
@@ -222,7 +222,7 @@ func (j *judge) putEdited(s *sight, step Step) {
 		}
 		return
 	}
-	step.Mode, step.Content, step.Edits = 0o644, abi.Bytes(result.New), did
+	step.Mode, step.Content, step.Edits, step.Left = 0o644, abi.Bytes(result.New), did, left
 	if exists {
 		step.Mode = s.Mode
 	}

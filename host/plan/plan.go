@@ -144,6 +144,7 @@ type Step struct {
 	Tree    []root.Node // what Check saw beneath Path, of a directory
 	Remote  *Remote     // of Fetch and Clone
 	Edits   []Edited    // of a Create, Update or Keep that edits came to, by extension
+	Left    []edit.Left // what [Options.Revert] says of the file and could not be taken back: the user's now
 	// Guarded are the paths that appear, move or vanish with the step and that other programs obey without being asked.
 	Guarded []Guarded
 	// Foreign are the reasons for which the step needs consent.

@@ -18,7 +18,8 @@ import (
 
 const (
 	recordFormat = 1
-	maxRecord    = 256 << 20 // bytes of one record; 65,536 files of 1 KiB names, with room
+	maxRecord    = 256 << 20     // bytes of one record; 65,536 files of 1 KiB names, with room
+	maxFits      = maxRecord / 2 // of the same without layout, and without the directories that are not made yet
 	recordDir    = "installed"
 )
 
@@ -176,6 +177,17 @@ func (in *Installed) check() error {
 		}
 	}
 	return nil
+}
+
+// Fits says whether a record can be read again once it is stored, before anything is done that it is about. The directories
+// that will be made come on top: they are bounded by what a plan may make.
+// Errors: *[abi.LimitError].
+func (in *Installed) Fits() error {
+	text, err := json.Marshal(in)
+	if n := int64(len(text)); err == nil && n > maxFits {
+		err = fmt.Errorf("the record of what is installed in %q: %w", in.Root, &abi.LimitError{Limit: "installed record", Bound: maxFits, Got: n})
+	}
+	return err
 }
 
 // Store writes the record, so that after a crash the old or the new one is there whole. An empty one is removed.

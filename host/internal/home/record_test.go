@@ -3,6 +3,8 @@ package home_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -281,5 +283,21 @@ func TestOwners(t *testing.T) {
 	}
 	if clone.Equal(in) {
 		t.Error("different records are equal")
+	}
+}
+
+// TestFits: a record that could not be read again is refused before it is stored. Names are the longest in JSON if they are
+// what it escapes.
+func TestFits(t *testing.T) {
+	in := &home.Installed{Root: "/x", Modules: map[string]*home.Module{"m": {Name: "m", Targets: map[string]*home.Target{"t": {Files: map[string]home.File{}}}}}}
+	if err := in.Fits(); err != nil {
+		t.Error(err)
+	}
+	files := in.Modules["m"].Targets["t"].Files
+	for i := range 24 << 10 {
+		files[fmt.Sprintf("%06d", i)+strings.Repeat("&", 1000)] = home.File{}
+	}
+	if limit := (*abi.LimitError)(nil); !errors.As(in.Fits(), &limit) {
+		t.Errorf("got %v, want that it is too large", in.Fits())
 	}
 }

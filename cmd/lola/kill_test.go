@@ -629,21 +629,16 @@ func TestKill(t *testing.T) {
 						home.thaw(t, v.w.home)
 						project.thaw(t, v.w.project)
 					}
-					step := 1
+					// A command for five assistants makes many changes, and an install takes time: others of the steps after
+					// each change, never the same ones.
+					step, next := 1, 4
 					if v.guest == nil {
-						step = 3 // each step is recovered from with two thirds of the steps left out, never the same ones
+						step, next = 9, 60
 					}
 					for j := k % step; v.recover(k, j, false); j += step {
 						back()
 					}
-					step = 1
-					switch { // an install takes time, one for five assistants most: others of its steps each time
-					case v.command[0] == "install" && v.guest == nil:
-						step = 60
-					case v.command[0] == "install":
-						step = 8
-					}
-					for j := k % step; ; j += step {
+					for j := k % next; ; j += next {
 						back()
 						if !v.recover(k, j, true) {
 							break

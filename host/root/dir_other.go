@@ -12,6 +12,9 @@ import (
 	"github.com/lola-ext/lola/abi"
 )
 
+// maxLooks is how often [Dir.Open] looks at a name that others replace. A writer replaces a file once.
+const maxLooks = 20
+
 // Dir is one opened directory beneath a root. Its methods take plain names and never follow a link.
 type Dir struct {
 	top  *os.Root // the root itself, shared: only a rename between directories names paths beneath it
@@ -86,28 +89,32 @@ func (d *Dir) Stat(name string) (Info, error) {
 	return Info{Exists: true, Type: info.Mode().Type(), Mode: abi.Mode(info.Mode().Perm()), Size: info.Size(), Links: 1, id: identity{info}}, nil
 }
 
-// Open opens the regular file at name for reading.
+// Open opens the regular file at name for reading. Where somebody puts another file there meanwhile, it looks again.
 func (d *Dir) Open(name string) (*os.File, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	before, err := d.dir.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, &LinkError{Path: name, Kind: kindOf(before.Mode().Type())}
-	}
-	f, err := d.dir.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	after, err := f.Stat()
-	if err != nil || !os.SameFile(before, after) {
+	for tries := 1; ; tries++ {
+		before, err := d.dir.Lstat(name)
+		if err != nil {
+			return nil, err
+		}
+		if !before.Mode().IsRegular() {
+			return nil, &LinkError{Path: name, Kind: kindOf(before.Mode().Type())}
+		}
+		f, err := d.dir.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		after, err := f.Stat()
+		if err == nil && os.SameFile(before, after) {
+			return f, nil
+		}
 		f.Close()
-		return nil, fmt.Errorf("opening %q: it changed meanwhile", name)
+		if tries == maxLooks {
+			return nil, fmt.Errorf("opening %q: it changed meanwhile, %d times", name, tries)
+		}
 	}
-	return f, nil
 }
 
 // reader opens a regular file for reading to its end at once.

@@ -23,7 +23,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -244,7 +244,7 @@ func (t *transaction) takeBack(cause error) error {
 // drop ends a change that was taken back.
 func (t *transaction) drop(cause error, left []error) error {
 	if len(left) > 0 {
-		err := &RollbackError{Cause: cause, Staging: path.Join(t.root.Path(), t.c.Staging), Left: left}
+		err := &RollbackError{Cause: cause, Staging: filepath.Join(t.root.Path(), t.c.Staging), Left: left}
 		if aerr := t.book.to(t.c.ID, stateJournal, stateAside); aerr != nil {
 			err.Left = append(err.Left, aerr)
 		}
@@ -279,7 +279,7 @@ func (t *transaction) unready() error {
 		err = d.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("preparing to remove the staging directory %q: %w", path.Join(t.root.Path(), t.c.Staging), err)
+		return fmt.Errorf("preparing to remove the staging directory %q: %w", filepath.Join(t.root.Path(), t.c.Staging), err)
 	}
 	return nil
 }
@@ -406,10 +406,10 @@ func (t *transaction) close() {
 func (t *transaction) discard() error {
 	t.close() // Windows keeps a directory as long as it is open
 	if err := t.root.Top().RemoveTree(t.c.Staging); err != nil {
-		return fmt.Errorf("removing the staging directory %q: %w", path.Join(t.root.Path(), t.c.Staging), err)
+		return fmt.Errorf("removing the staging directory %q: %w", filepath.Join(t.root.Path(), t.c.Staging), err)
 	}
 	if err := t.root.Top().Sync(); err != nil {
-		return fmt.Errorf("making durable that the staging directory %q is removed: %w", path.Join(t.root.Path(), t.c.Staging), err)
+		return fmt.Errorf("making durable that the staging directory %q is removed: %w", filepath.Join(t.root.Path(), t.c.Staging), err)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
+	"path/filepath"
 	"time"
 
 	"github.com/lola-ext/lola/host/root"
@@ -120,7 +120,7 @@ func Recover(id string, o Options, open func(string) (*root.Root, error)) (Recov
 			return rec, errors.Join(err, b.dir.Remove(id+stateOver)) // the user is done with it
 		}
 		over := errors.New("other changes were made since, so it is not tried again; take what you need and remove that directory")
-		return rec, &RollbackError{Staging: path.Join(r.Path(), c.Staging), Left: []error{over}}
+		return rec, &RollbackError{Staging: filepath.Join(r.Path(), c.Staging), Left: []error{over}}
 	}
 	t := &transaction{root: r, c: c, options: o, book: b, touched: map[string]bool{}}
 	if rec.Finished {

@@ -207,12 +207,13 @@ func (t *transaction) back(i int, covers map[string]int) error {
 	}
 	switch {
 	case aside: // a swap in two steps
+		before := t.at(oldDirName, slot)
 		if !staged {
 			if err := t.takeOut(m.Path, slot, m.After); err != nil {
-				return err
+				return fmt.Errorf("%w; what it was before lies in %q", err, before)
 			}
 		}
-		return t.putBack(t.at(oldDirName, slot), m.Path)
+		return t.putBack(before, m.Path)
 	case staged:
 		return t.exchangeBack(m, slot)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -240,7 +241,7 @@ func (t *transaction) barrier(dirs ...staged) error {
 // durable makes the entries of an open directory durable. at is its path beneath the root.
 func (t *transaction) durable(d *root.Dir, at string) error {
 	if err := d.Sync(); err != nil {
-		return fmt.Errorf("making the directory %q durable: %w", path.Join(t.root.Path(), at), err)
+		return fmt.Errorf("making the directory %q durable: %w", filepath.Join(t.root.Path(), at), err)
 	}
 	return nil
 }

@@ -45,7 +45,12 @@ func (d *Dir) dup() (*Dir, error) {
 func (d *Dir) Close() error { return d.dir.Close() }
 
 // Sync does nothing: this platform has no way to make a directory's entries durable alone.
-func (d *Dir) Sync() error { return d.tree.before(Op{Kind: OpSyncDir, Path: d.rel}) }
+func (d *Dir) Sync() error {
+	if err := d.tree.before(Op{Kind: OpSyncDir, Path: d.rel}); err != nil {
+		return &fs.PathError{Op: "sync", Path: d.rel, Err: err}
+	}
+	return nil
+}
 
 // OpenDir opens a subdirectory. [os.Root] would follow a link that stays inside, so what is opened must be what was seen.
 func (d *Dir) OpenDir(name string) (*Dir, error) {

@@ -18,6 +18,12 @@ import (
 // Every day they try each step of each shape that is not long, and samples of what comes after it.
 var exhaustive = flag.Bool("exhaustive", os.Getenv("LOLA_APPLY_EXHAUSTIVE") != "", "try every crash, power cut and fault, not samples")
 
+// oneIn makes the samples of every day smaller, for platforms where each call is slow.
+var oneIn = flag.Int("one-in", 1, "try one in so many of what is tried every day")
+
+// sampled reports whether a case is tried of which one in so many is tried every day.
+func sampled(random *rand.Rand, in int) bool { return *exhaustive || random.IntN(in**oneIn) == 0 }
+
 // chance is the test's own, the same every day.
 func chance(name string) *rand.Rand {
 	h := fnv.New64a()
@@ -130,7 +136,11 @@ func crashes(t *testing.T, p phase, s shape, fresh func() *world, every bool, n 
 	w.remove()
 	random := chance(p.name + s.name)
 	for k := 0; k <= clean.steps; k++ {
-		if (!every || clean.steps > long) && !*exhaustive && random.IntN(4) != 0 {
+		in := 1
+		if !every || clean.steps > long {
+			in = 4
+		}
+		if !sampled(random, in) {
 			continue
 		}
 		c := &crash{t: t, phase: p, shape: s, fresh: fresh, n: n, random: random, step: k, of: clean.steps}
@@ -163,7 +173,7 @@ func (c *crash) die() *world {
 	c.phase.prepare(c.t, w)
 	l := w.boot(c.step)
 	var scene tree
-	look := *exhaustive || c.random.IntN(4) == 0
+	look := sampled(c.random, 4)
 	l.scene = func() {
 		if !look {
 			return
@@ -213,7 +223,7 @@ func (c *crash) try() {
 			c.errorf("recovery makes it %d, and after one that died before step %d of %d it becomes %d", which, j, l.steps, again)
 		}
 	}
-	if *exhaustive || c.random.IntN(5) == 0 {
+	if sampled(c.random, 5) {
 		c.goesOn(w, which)
 	}
 }

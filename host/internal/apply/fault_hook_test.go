@@ -41,7 +41,7 @@ func TestFaults(t *testing.T) {
 					worlds(t, s, func(fresh func() *world) {
 						for k := range steps {
 							for _, e := range faults {
-								if !*exhaustive && random.IntN(in) != 0 {
+								if !sampled(random, in) {
 									continue
 								}
 								f := &fault{t: t, phase: p, shape: s, errno: e, at: []int{k}}
@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 								once.Add(1)
 							}
 							for range 4 {
-								if !*exhaustive && random.IntN(in) != 0 {
+								if !sampled(random, in) {
 									continue
 								}
 								f := &fault{t: t, phase: p, shape: s, errno: faults[random.IntN(len(faults))], at: []int{k, k + 1 + second(random)}}
@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 			}
 		})
 		t.Logf("%s: %d single faults, %d double ones, of which %d left something to recover", p.name, once.Load(), twice.Load(), left.Load())
-		if once.Load() < 300 || twice.Load() < 300 {
+		if once.Load() < 300/int64(*oneIn) || twice.Load() < 300/int64(*oneIn) {
 			t.Error("that is too few to say anything")
 		}
 	}

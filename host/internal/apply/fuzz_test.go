@@ -170,7 +170,7 @@ func crashDrawn(t *testing.T, s shape, k, j uint, noExchange bool) {
 // TestDrawnPlans is [FuzzApplyCrashRecover] and [FuzzApplyUndo] with plans drawn by chance: those of a fuzzer, which changes a
 // byte here and there, stay small.
 func TestDrawnPlans(t *testing.T) {
-	n := 300
+	n := 300 / *oneIn
 	if *exhaustive {
 		n = 40_000
 	}

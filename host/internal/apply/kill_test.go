@@ -118,10 +118,7 @@ func TestKill(t *testing.T) {
 		t.Cleanup(func() { t.Logf("%d were killed, %d of them in recovery", kills.Load()+twice.Load(), twice.Load()) })
 		return
 	}
-	n := 120
-	if runtime.GOOS == "windows" {
-		n = 15
-	}
+	n := 120 / *oneIn
 	random := chance("kill")
 	type job struct {
 		s    shape

@@ -599,11 +599,15 @@ func TestPowerCut(t *testing.T) {
 					c := &powerCut{t: t, w: w, phase: p, tape: tp, lives: 2}
 					for k := 0; k <= len(tp.effects) && !t.Failed(); k++ {
 						c.replays = &ordered
-						if *exhaustive || len(tp.effects) <= long || random.IntN(4) == 0 {
+						in := 1
+						if len(tp.effects) > long {
+							in = 4
+						}
+						if sampled(random, in) {
 							c.ordered(k, random)
 						}
 						c.replays = &strict
-						if *exhaustive || random.IntN(4) == 0 {
+						if sampled(random, 4) {
 							c.strict(k, random)
 						}
 					}
@@ -613,7 +617,7 @@ func TestPowerCut(t *testing.T) {
 			}
 		})
 		t.Logf("%s: %d disks of the ordered model, %d of the strict one, %d of either in recovery", p.name, ordered.Load(), strict.Load(), recovering.Load())
-		if ordered.Load() < 1000 || strict.Load() < 500 {
+		if ordered.Load() < 1000/int64(*oneIn) || strict.Load() < 500/int64(*oneIn) {
 			t.Error("that is too few to say anything")
 		}
 	}
@@ -643,7 +647,7 @@ func (c *powerCut) recoveries(random *rand.Rand, s shape) {
 		}
 		c := &powerCut{t: c.t, w: c.w, phase: c.phase, tape: tp, replays: c.replays, lives: 3}
 		for j := 0; j <= len(tp.effects); j++ {
-			if *exhaustive || random.IntN(6) == 0 {
+			if sampled(random, 6) {
 				c.ordered(j, random)
 				c.strict(j, random)
 			}

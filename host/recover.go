@@ -130,11 +130,14 @@ func (h *Host) recoverOne(id string) (apply.Recovered, error) {
 	return apply.Recover(id, o, func(path string) (*root.Root, error) { return root.OpenHooked(path, h.hook) })
 }
 
-// lock takes the lock of the state folder.
+// lock takes the lock of the state folder. Whoever has it also clears away what killed processes left there.
 func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 	wait, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	return h.home.Lock(wait)
+	if unlock, err = h.home.Lock(wait); err == nil {
+		h.home.SweepSpools(time.Now())
+	}
+	return unlock, err
 }
 
 // recover finishes or takes back what a crash left in the root of a change, or only says it if the change will not be

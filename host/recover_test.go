@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/root"
@@ -44,5 +45,23 @@ func TestRootIsBack(t *testing.T) {
 	}
 	if got := tree(t, s.project); got != before {
 		t.Errorf("the project was %s, is %s", before, got)
+	}
+}
+
+// TestKilledSpools: what a killed process left behind a day ago goes with the next change; what is younger may be in use.
+func TestKilledSpools(t *testing.T) {
+	s := newScene(t, answering(t, abi.Write{Path: ".guest/a", Mode: 0o644, Content: abi.Bytes("new")}), abi.Limits{})
+	spools := filepath.Join(s.host.Home(), "tmp")
+	write(t, filepath.Join(spools, "lola-spool-1"), "old")
+	write(t, filepath.Join(spools, "lola-spool-2"), "young")
+	dayAgo := time.Now().Add(-25 * time.Hour)
+	if err := os.Chtimes(filepath.Join(spools, "lola-spool-1"), dayAgo, dayAgo); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := tree(t, spools); got != "lola-spool-2 young\n" {
+		t.Errorf("in the folder for spools: %q, want the young one alone", got)
 	}
 }

@@ -88,9 +88,13 @@ func (h *Home) Agreed(r *root.Root) (Agreed, error) {
 	if err != nil {
 		return Agreed{}, err
 	}
-	want := Agreed{Format: consentFormat, Root: r.Path(), Identity: id}
+	return h.agreed(r.Path(), id)
+}
+
+func (h *Home) agreed(path, id string) (Agreed, error) {
+	want := Agreed{Format: consentFormat, Root: path, Identity: id}
 	a := Agreed{}
-	err = h.readJSON(rootsDir, rootName(r.Path(), id), maxConsents, &a)
+	err := h.readJSON(rootsDir, rootName(path, id), maxConsents, &a)
 	if errors.Is(err, fs.ErrNotExist) {
 		return want, nil
 	}
@@ -98,18 +102,24 @@ func (h *Home) Agreed(r *root.Root) (Agreed, error) {
 		err = errors.New("it is of another format or for another root")
 	}
 	if err != nil {
-		return Agreed{}, fmt.Errorf("reading what was agreed to about %q: %w", r.Path(), err)
+		return Agreed{}, fmt.Errorf("reading what was agreed to about %q: %w", path, err)
 	}
 	return a, nil
 }
 
-// Agree writes it down.
+// Agree adds to what was agreed to about a root. What another command wrote down since a was read stays.
 //
 // Precondition: the caller holds the lock.
 func (h *Home) Agree(a Agreed) error {
-	slices.Sort(a.Follow)
-	a.Follow = slices.Compact(a.Follow)
-	if err := h.writeJSON(rootsDir, rootName(a.Root, a.Identity), a); err != nil {
+	now, err := h.agreed(a.Root, a.Identity)
+	if err != nil {
+		return err
+	}
+	now.Allowed = now.Allowed || a.Allowed
+	now.Follow = append(now.Follow, a.Follow...)
+	slices.Sort(now.Follow)
+	now.Follow = slices.Compact(now.Follow)
+	if err := h.writeJSON(rootsDir, rootName(a.Root, a.Identity), now); err != nil {
 		return fmt.Errorf("writing what was agreed to about %q: %w", a.Root, err)
 	}
 	return nil

@@ -61,7 +61,7 @@ func TestKilledSpools(t *testing.T) {
 	if err := s.install(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(t, spools); got != "lola-spool-2 young\n" {
+	if got := tree(t, spools); got != "lola-spool-2 young" {
 		t.Errorf("in the folder for spools: %q, want the young one alone", got)
 	}
 }

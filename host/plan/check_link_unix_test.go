@@ -149,6 +149,48 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestFollowArgument: a finding about a link that can be followed gives the very argument that admits it, which then leads past
+// it; one about a link that cannot names no argument.
+func TestFollowArgument(t *testing.T) {
+	r := openTree(t, map[string]string{"AGENTS.md": "agents", "shared/x": "", "a/b/": "", "d/real/": ""})
+	links := map[string]string{
+		"CLAUDE.md": "AGENTS.md", ".claude": "shared", "a/up": "../d", "new.md": "shared/not-yet.md", "it's a link": "shared", "$x;": "shared", "é": "shared",
+		"out": "../outside", "abs": "/tmp", "loop": "loop", "chain": "CLAUDE.md", "through": ".claude/x", "git": ".git", "root": ".", "d/in": "real",
+	}
+	for name, target := range links {
+		link(t, r, name, target)
+	}
+	o := plan.Options{Limits: limits(t, abi.Limits{})}
+	for _, tt := range []struct{ path, link, word string }{
+		{"CLAUDE.md", "CLAUDE.md", "CLAUDE.md"}, {".claude/skills/x", ".claude", ".claude"}, {"a/up/f", "a/up", "a/up"}, {"new.md", "new.md", "new.md"},
+		{"it's a link/f", "it's a link", `'it'\''s a link'`}, {"$x;/f", "$x;", "'$x;'"}, {"é/f", "é", "é"},
+		{"out/x", "out", ""}, {"abs/x", "abs", ""}, {"loop", "loop", ""}, {"chain", "chain", ""}, {"through", "through", ""}, {"git/x", "git", ""}, {"root/x", "root", ""},
+	} {
+		found := findingsWith(t, r, o, installs(t, "x", write(tt.path, "new")))
+		if len(found) != 1 || found[0].Rule != plan.RuleLink {
+			t.Errorf("%q: found %+v, want one finding of %q", tt.path, found, plan.RuleLink)
+			continue
+		}
+		_, word, ok := strings.Cut(found[0].Fix, "--follow ")
+		if ok != (tt.word != "") || word != tt.word {
+			t.Errorf("%q: the fix is %q, want the argument %q", tt.path, found[0].Fix, tt.word)
+		}
+		admits := o
+		admits.Follow = []string{tt.link}
+		if _, err := plan.Check(r, admits, installs(t, "x", write(tt.path, "new"))); (err == nil) != ok {
+			t.Errorf("%q: the fix is %q, and with --follow %q it is %v", tt.path, found[0].Fix, tt.link, err)
+		}
+	}
+	// A second link behind an admitted one is not looked through, and is not offered.
+	o.Follow = []string{"a/up"}
+	if found := findingsWith(t, r, o, installs(t, "x", write("a/up/in/f", "new"))); len(found) != 1 || strings.Contains(found[0].Fix, "--follow") {
+		t.Errorf("behind an admitted link: found %+v, want no argument", found)
+	}
+	if found := findings(t, r, o.Limits, installs(t, "x", abi.Delete{Path: "a"})); len(found) != 1 || strings.Contains(found[0].Fix, "--follow") {
+		t.Errorf("within a directory that goes: found %+v, want no argument", found)
+	}
+}
+
 // TestLinksInTrees: a directory with a link or a device in it neither goes nor moves.
 func TestLinksInTrees(t *testing.T) {
 	r := openTree(t, map[string]string{"d/a/b": "", "real": ""})

@@ -3,6 +3,7 @@ package plan
 import (
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -68,6 +69,43 @@ func standsFor(r *root.Root, link string) (string, bool) {
 		}
 	}
 	return at, at != ""
+}
+
+// linkFix says what can be done about what a path passes: the argument that admits it, if it is a link that can be followed.
+func (j *judge) linkFix(s *sight) string {
+	link := s.path
+	if s.link != nil {
+		link = s.link.Path
+	}
+	if !j.followable(link) {
+		return "put a real file or directory there"
+	}
+	return "put a real file or directory there, or have it looked through with --follow " + shellWord(link)
+}
+
+// followable reports whether admitting a link by name would lead past it: to a path of the root that passes no other link.
+func (j *judge) followable(link string) bool {
+	to, ok := standsFor(j.root, link)
+	if !ok || CheckPath(link, j.Limits) != nil || CheckPath(to, j.Limits) != nil || len(j.aliases(link)) > 0 {
+		return false // an admitted link that leads here is looked through once, and no further
+	}
+	info, err := j.root.Stat(to)
+	return err == nil && (!info.Exists || info.Regular() || info.Type.IsDir())
+}
+
+// shellWord quotes a path so that the shell of this system takes it for one word. No path that is acceptable holds a control
+// character.
+func shellWord(path string) string {
+	plain := func(r rune) bool {
+		return r >= 0x80 || r == '-' || r == '_' || r == '.' || r == '/' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	switch {
+	case strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0:
+		return path
+	case runtime.GOOS == "windows":
+		return `"` + path + `"` // no name there holds one
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // aliases are the names that a path has through admitted links.

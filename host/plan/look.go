@@ -114,7 +114,11 @@ func (j *judge) look() {
 			if r := slices.IndexFunc(diskRules, func(r row[func(*judge, *sight) string]) bool {
 				why := r.broken(j, s)
 				if why != "" {
-					j.find(t.proposal, r.finding(t.finding(why)))
+					f := t.finding(why)
+					if r.id == RuleLink {
+						f.Fix = j.linkFix(s)
+					}
+					j.find(t.proposal, r.finding(f))
 				}
 				return why != ""
 			}); r < 0 {

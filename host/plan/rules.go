@@ -63,7 +63,7 @@ type Rule struct {
 	Why     string `json:"why"`
 	Example string `json:"example"`
 	Author  string `json:"author"`        // what the author of the extension can do
-	Fix     string `json:"fix,omitempty"` // what the user can do, as it stands in findings; empty: nothing but ask the author
+	Fix     string `json:"fix,omitempty"` // what the user can do, as it stands in findings that know no better; empty: nothing but ask the author
 	order   int
 }
 

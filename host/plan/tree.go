@@ -165,13 +165,14 @@ func (j *judge) tree(t *touch, step *Step) bool {
 			limit *abi.LimitError
 			id    = RuleUnreadable
 		)
+		f := t.finding(fmt.Sprintf("%q cannot go or move as a whole: %v", t.path, err))
 		switch {
 		case errors.As(err, &link):
-			id = RuleLink
+			id, f.Fix = RuleLink, "take that out of the directory first"
 		case errors.As(err, &limit):
 			id = RuleTreeSize
 		}
-		j.find(t.proposal, row[struct{}]{id: id}.finding(t.finding(fmt.Sprintf("%q cannot go or move as a whole: %v", t.path, err))))
+		j.find(t.proposal, row[struct{}]{id: id}.finding(f))
 		return false
 	}
 	j.entries -= len(nodes)

@@ -77,7 +77,7 @@ func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) 
 		return nil, err
 	}
 	if err := p.judge(ctx, mod.Identity, mod.Digest.String(), targets, proposals); err != nil {
-		return nil, err
+		return nil, h.moduleFaults(err, mod, proposals)
 	}
 	if len(p.report.Runs) == 0 {
 		// What a target makes of the module, or moves to where it runs. An edit that is not the module's is the target's own, for

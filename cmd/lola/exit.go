@@ -71,9 +71,13 @@ func exitCode(err error) (code int, hint string) {
 		return exitUsage, hint
 	case errors.As(err, &refused):
 		for _, f := range refused.Findings {
-			if f.Fix != "" { // it says who can do what
-				return exitRefused, or(hint, "the project was not touched")
+			if f.Fix == "" {
+				continue
 			}
+			if len(refused.Findings) == 1 && !refused.Truncated {
+				return exitRefused, or(hint, f.Fix+"; the project was not touched")
+			}
+			return exitRefused, or(hint, "the project was not touched") // each finding says who can do what
 		}
 		return exitRefused, or(hint, "the project was not touched; what was proposed is the extension author's to mend")
 	case errors.As(err, &owned):

@@ -55,10 +55,11 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// findings prints every finding of a refused plan behind the error that summed them up.
+// findings prints every finding of a refused plan behind the error that summed them up. One alone is that error, and its fix
+// the hint.
 func (a *app) findings(err error) {
 	var refused *plan.RefusedError
-	if !errors.As(err, &refused) {
+	if !errors.As(err, &refused) || len(refused.Findings) == 1 && !refused.Truncated {
 		return
 	}
 	for _, f := range refused.Findings {

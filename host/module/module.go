@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,6 +146,17 @@ func (p *Package) Info() fs.FileInfo { return p.root.Info() }
 
 // Files counts the files of the package.
 func (p *Package) Files() int { return len(p.files) }
+
+// Paths are the paths of all files, sorted, by which a request names them.
+func (p *Package) Paths() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range p.files {
+			if !yield(f.path) {
+				return
+			}
+		}
+	}
+}
 
 // File returns the content of the file that a request names path. Reading it opens the file again beneath the module's
 // folder; whoever copies it compares the digest.

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/lola-ext/lola/shim/job"
 )
 
 // watch ends this process when the host is gone: when descriptor 0, which the host holds open after the request, ends. A
@@ -33,15 +35,20 @@ func deafen() {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
-// enterGuest prepares the Go runtime for a guest with so much linear memory. Garbage is from now on collected only when
-// the memory is used up that two copies of the guest's (one while it grows into the other) and the engine may take.
-// SetGCPercent waits for a collection that is under way.
-func enterGuest(memory int64) error {
+// enterGuest prepares the Go runtime for guests. Garbage is from now on collected only when as much memory is used up as the
+// engine, a request and a plan may take: linear memory is not on the heap that is collected. SetGCPercent waits for a
+// collection that is under way.
+func enterGuest(j job.Job) error {
 	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(min(memory, math.MaxInt64/4)*2 + engineMemory)
+	debug.SetMemoryLimit(engineMemory + min(j.Plan, math.MaxInt64/8)*planCopies)
 	return nil
 }
 
-// engineMemory is what the engine may have in use beside the guest's memory: the compiled code of the largest guests in
-// sight is not on the Go heap, but what it was made from may not have been collected.
-const engineMemory = 512 << 20
+const (
+	// engineMemory is what the engine and a request may have in use beside the guest's memory: the compiled code of the
+	// largest guests in sight is not on the Go heap, but what it was made from may not have been collected.
+	engineMemory = 512 << 20
+	// planCopies is how many times its bytes a plan may take that a guest writes bit by bit: a buffer that doubles leaves as
+	// much behind as it has.
+	planCopies = 4
+)

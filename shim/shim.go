@@ -95,19 +95,21 @@ func perform(j job.Job, module []byte, changed bool, request []byte, said io.Wri
 	if changed {
 		return nil, job.Reply{Outcome: job.BadModule, Text: "it is not the module that was named: its digest is another"}
 	}
-	cfg := engine.Config{Memory: j.Memory, Plan: j.Plan, Diagnostics: said, Compiled: func() error { return enterGuest(j.Memory) }}
+	cfg := engine.Config{Memory: j.Memory, Plan: j.Plan, Diagnostics: said}
 	var body []byte
 	var reply job.Reply
-	var err error
-	if j.Do == job.Inspect {
-		var info job.Info
-		if info, err = engine.Inspect(context.Background(), module, cfg); err == nil {
-			body = info.Append(nil)
+	m, err := engine.Compile(context.Background(), module, cfg)
+	if err == nil {
+		if err := enterGuest(j); err != nil {
+			return nil, job.Reply{Outcome: job.Internal, Text: err.Error()}
 		}
-	} else {
-		var answer engine.Answer
-		answer, err = engine.Run(context.Background(), module, request, cfg)
-		body, reply.Memory = answer.Plan, answer.Memory
+		if j.Do == job.Inspect {
+			body = m.Inspect(context.Background()).Append(nil)
+		} else {
+			var answer engine.Answer
+			answer, err = m.Run(context.Background(), request)
+			body, reply.Memory = answer.Plan, answer.Memory
+		}
 	}
 	reply.Outcome = job.OK
 	if err != nil {

@@ -54,13 +54,14 @@ const (
 	PlanTooLarge    Outcome = "plan-too-large"   // the plan is over its limit
 	EmptyPlan       Outcome = "empty-plan"       // there is no plan at all, not even an empty one
 	Memory          Outcome = "memory"           // it wants more memory to begin with than it may have
+	StaleCode       Outcome = "stale-code"       // the compiled code that it was to load is missing, damaged or another module's
 	Internal        Outcome = "internal"         // our own mistake, or the engine's
 )
 
 // Outcomes are all outcomes.
 var Outcomes = []Outcome{
 	OK, BadModule, ForbiddenImport, BadExport, ABIVersion, AllocFailed, Trap, Exit, Status, BadPlanPointer, PlanTooLarge,
-	EmptyPlan, Memory, Internal,
+	EmptyPlan, Memory, StaleCode, Internal,
 }
 
 func (o Outcome) known() bool { return slices.Contains(Outcomes, o) }

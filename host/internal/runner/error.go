@@ -63,6 +63,7 @@ var phrases = map[Class]string{
 	Class(job.PlanTooLarge):    "its plan is too large",
 	Class(job.EmptyPlan):       "it answered nothing",
 	Class(job.Memory):          "it needs more memory than it may have",
+	Class(job.StaleCode):       "its compiled code cannot be used",
 	Class(job.Internal):        "the engine failed",
 }
 

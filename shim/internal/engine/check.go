@@ -34,8 +34,8 @@ var (
 // not. It runs nothing.
 //
 // Postconditions: without an error, every function that the form calls is there with its type.
-func (g *guest) check() error {
-	exports := g.compiled.ExportedFunctions()
+func (m *Module) check() error {
+	exports := m.compiled.ExportedFunctions()
 	var reactor bool
 	for name := range exports {
 		reactor = reactor || strings.HasPrefix(name, "lola_")
@@ -43,11 +43,11 @@ func (g *guest) check() error {
 	_, command := exports["_start"]
 	switch {
 	case reactor:
-		g.form = job.FormReactor
+		m.form = job.FormReactor
 	case command:
-		g.form = job.FormCommand
+		m.form = job.FormCommand
 	}
-	if err := g.checkImports(); err != nil {
+	if err := m.checkImports(); err != nil {
 		return err
 	}
 	switch {
@@ -57,7 +57,7 @@ func (g *guest) check() error {
 		return fail(job.BadExport, "it exports neither lola_run nor _start: it is no extension")
 	}
 	// WASI takes the memory for granted, and so does wazero.
-	if _, ok := g.compiled.ExportedMemories()["memory"]; !ok {
+	if _, ok := m.compiled.ExportedMemories()["memory"]; !ok {
 		return fail(job.BadExport, "it exports no memory under the name %q", "memory")
 	}
 	switch {
@@ -95,16 +95,16 @@ func checkExport(exports map[string]api.FunctionDefinition, s signature) error {
 }
 
 // checkImports wants every import to be a function of WASI preview 1 with its type.
-func (g *guest) checkImports() error {
-	for _, e := range g.layout.imports {
-		_, known := g.wasi[e.name]
+func (m *Module) checkImports() error {
+	for _, e := range m.layout.imports {
+		_, known := m.wasi[e.name]
 		if e.kind != 0 || e.module != wasi_snapshot_preview1.ModuleName || !known {
 			return fail(job.ForbiddenImport, "it imports the %s %q from %q", importKinds[e.kind], e.name, e.module)
 		}
 	}
-	for _, def := range g.compiled.ImportedFunctions() {
+	for _, def := range m.compiled.ImportedFunctions() {
 		_, name, _ := def.Import()
-		want := g.wasi[name]
+		want := m.wasi[name]
 		if !slices.Equal(def.ParamTypes(), want.ParamTypes()) || !slices.Equal(def.ResultTypes(), want.ResultTypes()) {
 			return fail(job.ForbiddenImport, "it imports %q as %s, which is %s", name,
 				typeString(def.ParamTypes(), def.ResultTypes()), typeString(want.ParamTypes(), want.ResultTypes()))
@@ -114,10 +114,10 @@ func (g *guest) checkImports() error {
 }
 
 // describe says what the module has.
-func (g *guest) describe() job.Info {
-	info := job.Info{MemoryMin: int64(g.layout.memoryMin) * pageSize, MemoryMax: int64(g.layout.memoryMax) * pageSize}
-	functions := g.compiled.ImportedFunctions()
-	for _, e := range g.layout.imports {
+func (m *Module) describe() job.Info {
+	info := job.Info{Form: m.form, MemoryMin: int64(m.layout.memoryMin) * pageSize, MemoryMax: int64(m.layout.memoryMax) * pageSize}
+	functions := m.compiled.ImportedFunctions()
+	for _, e := range m.layout.imports {
 		n := job.Name{Kind: importKinds[e.kind], Module: e.module, Name: e.name}
 		if e.kind == 0 && len(functions) > 0 { // both lists are in the module's order
 			n.Type = typeString(functions[0].ParamTypes(), functions[0].ResultTypes())
@@ -125,10 +125,10 @@ func (g *guest) describe() job.Info {
 		}
 		info.Imports = append(info.Imports, n)
 	}
-	for name, def := range g.compiled.ExportedFunctions() {
+	for name, def := range m.compiled.ExportedFunctions() {
 		info.Exports = append(info.Exports, job.Name{Kind: "func", Name: name, Type: typeString(def.ParamTypes(), def.ResultTypes())})
 	}
-	for name := range g.compiled.ExportedMemories() {
+	for name := range m.compiled.ExportedMemories() {
 		info.Exports = append(info.Exports, job.Name{Kind: "memory", Name: name})
 	}
 	slices.SortFunc(info.Exports, func(a, b job.Name) int {

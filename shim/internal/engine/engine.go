@@ -1,13 +1,18 @@
-// Package engine runs one guest once: a WebAssembly module, one request, one plan. It is the only importer of wazero.
+// Package engine runs a guest: a WebAssembly module that answers a request with a plan. It is the only importer of wazero.
 //
-//	answer, err := engine.Run(ctx, module, request, engine.Config{Memory: 256 << 20, Plan: 64 << 20})
+//	m, err := engine.Compile(ctx, module, engine.Config{Memory: 256 << 20, Plan: 64 << 20})
 //	if err != nil { ... } // a *engine.Failure: whose outcome it is, and why
+//	defer m.Close()
+//	answer, err := m.Run(ctx, request) // the first code of the guest that runs, in a new instance
 //	defer answer.Close()
 //	use(answer.Plan)
 //
 // A guest gets WASI preview 1 without anything in it: no directories, environment or arguments, no sockets, a clock that
 // starts at one fixed moment and advances by fixed steps, and random numbers that are the same in each run. So a plan is
-// a function of module and request.
+// a function of module and request; nothing of one run is there in the next.
+//
+// Compiled code can be kept in a folder ([Store]) and be loaded from it (Config.Code). Whoever can write that folder decides
+// what the next process executes: what is loaded is held to its form here, and no more.
 //
 // What it does not protect against: time. A guest that does not end is ended by who can kill the process; nothing here
 // stops it, because wazero's own way costs a loop nine times its speed and misses code without loops. Memory that is not
@@ -15,7 +20,7 @@
 // An error in wazero's compiled code can end the process, or give it to the guest: it takes a confined process around it
 // (package shim).
 //
-// What may change: a cache of compiled code, and an allocator for memory. Calls share nothing and may be concurrent.
+// Calls share nothing but what they are given, and may be concurrent.
 package engine
 
 import (
@@ -50,9 +55,9 @@ type Config struct {
 	// Diagnostics takes what the guest writes on descriptor 2, in reactor form also on descriptor 1, and the stack of a
 	// trap. It bounds itself and never blocks for good. nil: dropped.
 	Diagnostics io.Writer
-	// Compiled is called when the module is compiled and checked, before any of its code runs. An error of it ends the
-	// run as job.Internal. nil: nothing.
-	Compiled func() error
+	// Code is an absolute folder with the module's compiled code, one entry as [Store] left it, which is loaded instead of
+	// compiling. What is not there, damaged or another module's is a failure, job.StaleCode. Empty: the module is compiled.
+	Code string
 }
 
 // Failure says that there is no plan.
@@ -82,45 +87,64 @@ func (a Answer) Close() {
 	}
 }
 
-// guest is a module on its way through a run.
-type guest struct {
+// Module is a module that is compiled, and that may be one that no run is possible of.
+type Module struct {
 	cfg      Config
 	layout   layout
 	form     job.Form
+	refused  error                   // why it is not run; nil: it is
+	cache    wazero.CompilationCache // nil: none
+	loads    bool                    // the code comes from the cache
 	runtime  wazero.Runtime
 	wasi     map[string]api.FunctionDefinition
 	compiled wazero.CompiledModule
-	mod      api.Module // nil until it is instantiated
 }
 
-// Run compiles the module, instantiates it and has it answer the request. Its error is always a [*Failure].
-func Run(ctx context.Context, module, request []byte, cfg Config) (answer Answer, err error) {
-	g, err := compile(ctx, module, cfg)
-	if err != nil {
-		return Answer{}, err
+// guest is one instance of a module.
+type guest struct {
+	*Module
+	mod    api.Module // nil until it is instantiated
+	memory *memory
+}
+
+// Compile reads, compiles and checks a module, or loads its code. None of its code runs. Its error is always a [*Failure].
+// Why a module that could be compiled is no extension is told by Run and Inspect.
+func Compile(ctx context.Context, module []byte, cfg Config) (*Module, error) {
+	if cfg.Code == "" {
+		return compile(ctx, module, cfg, nil, false)
 	}
-	done := func() { _ = g.runtime.Close(ctx) }
+	return load(ctx, module, cfg)
+}
+
+// Close drops the compiled code. The answers of its runs must be closed before.
+func (m *Module) Close() {
+	if m.runtime != nil {
+		_ = m.runtime.Close(context.Background())
+	}
+	if m.cache != nil {
+		_ = m.cache.Close(context.Background())
+	}
+}
+
+// Run has a new instance of the module answer the request. Its error is always a [*Failure].
+func (m *Module) Run(ctx context.Context, request []byte) (answer Answer, err error) {
+	if m.refused != nil {
+		return Answer{}, m.refused
+	}
+	g := &guest{Module: m}
 	defer func() {
 		if r := recover(); r != nil {
-			err = g.panicked(r)
+			err = m.panicked(r)
 		}
 		answer.Memory = g.memorySize()
 		if err != nil {
 			answer.Plan = nil
-			done()
+			g.close(ctx)
 			return
 		}
-		answer.close = done
+		answer.close = func() { g.close(ctx) }
 	}()
-	if err := g.check(); err != nil {
-		return answer, err
-	}
-	if cfg.Compiled != nil {
-		if err := cfg.Compiled(); err != nil {
-			return answer, fail(job.Internal, "%v", err)
-		}
-	}
-	switch g.form {
+	switch m.form {
 	case job.FormReactor:
 		answer.Plan, err = g.runReactor(ctx, request)
 	default:
@@ -129,50 +153,44 @@ func Run(ctx context.Context, module, request []byte, cfg Config) (answer Answer
 	return answer, err
 }
 
-// Inspect compiles the module and says what it is. If it could run, it is run as far as its ABI version. What would keep it
-// from running stands in the Info; the error, a [*Failure], is for what is no module at all.
-func Inspect(ctx context.Context, module []byte, cfg Config) (info job.Info, err error) {
-	g, err := compile(ctx, module, cfg)
-	if err != nil {
-		return job.Info{}, err
-	}
+// Inspect says what the module is. If it could run, it is run as far as its ABI version. What would keep it from running
+// stands in the Info.
+func (m *Module) Inspect(ctx context.Context) (info job.Info) {
+	g := &guest{Module: m}
+	err := m.refused
 	defer func() {
 		if r := recover(); r != nil {
-			err = g.panicked(r)
+			err = m.panicked(r)
 		}
-		_ = g.runtime.Close(ctx)
+		g.close(ctx)
+		info.Problem = job.OK
+		var f *Failure
+		if errors.As(err, &f) {
+			info.Problem, info.Text = f.Outcome, f.Text
+		}
 	}()
-	info = g.describe()
-	err = g.check()
-	info.Form = g.form
-	if err == nil && cfg.Compiled != nil {
-		if err := cfg.Compiled(); err != nil {
-			return info, fail(job.Internal, "%v", err)
-		}
-	}
-	if err == nil && g.form == job.FormReactor {
+	info = m.describe()
+	if err == nil && m.form == job.FormReactor {
 		info.ABI, err = g.prepareReactor(ctx)
 	}
-	info.Problem = job.OK
-	var f *Failure
-	if errors.As(err, &f) {
-		info.Problem, info.Text = f.Outcome, f.Text
-	}
-	return info, nil
+	return info
 }
 
-// compile reads the module's layout, refuses what must not be instantiated, and compiles it.
-func compile(ctx context.Context, module []byte, cfg Config) (_ *guest, err error) {
-	g := &guest{cfg: cfg, form: job.FormNone}
-	if g.cfg.Diagnostics == nil {
-		g.cfg.Diagnostics = io.Discard
+// compile reads the module's layout, refuses what must not be instantiated, and compiles it. With a cache the compiled code
+// goes there, or comes from there.
+func compile(ctx context.Context, module []byte, cfg Config, cache wazero.CompilationCache, loads bool) (_ *Module, err error) {
+	m := &Module{cfg: cfg, form: job.FormNone, cache: cache, loads: loads}
+	if m.cfg.Diagnostics == nil {
+		m.cfg.Diagnostics = io.Discard
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = g.panicked(r)
+			if err = fail(job.StaleCode, "%s", firstLine(fmt.Sprint(r))); !loads { // what is loaded is foreign too
+				err = m.panicked(r)
+			}
 		}
-		if err != nil && g.runtime != nil {
-			_ = g.runtime.Close(ctx)
+		if err != nil {
+			m.Close()
 		}
 	}()
 	pages := cfg.Memory / pageSize
@@ -182,33 +200,46 @@ func compile(ctx context.Context, module []byte, cfg Config) (_ *guest, err erro
 	if len(module) > job.MaxModule {
 		return nil, fail(job.BadModule, "it has %d bytes, want at most %d", len(module), job.MaxModule)
 	}
-	if g.layout, err = readLayout(module); err != nil {
+	if m.layout, err = readLayout(module); err != nil {
 		return nil, fail(job.BadModule, "%v", err)
 	}
-	if g.layout.memoryMin > uint64(pages) {
-		return nil, fail(job.Memory, "it begins with %d bytes of memory and may have %d", g.layout.memoryMin*pageSize, pages*pageSize)
+	if m.layout.memoryMin > uint64(pages) {
+		return nil, fail(job.Memory, "it begins with %d bytes of memory and may have %d", m.layout.memoryMin*pageSize, pages*pageSize)
 	}
-	if g.layout.tableMin > maxTable {
-		return nil, fail(job.Memory, "its tables begin with %d entries and may have %d", g.layout.tableMin, maxTable)
+	if m.layout.tableMin > maxTable {
+		return nil, fail(job.Memory, "its tables begin with %d entries and may have %d", m.layout.tableMin, maxTable)
 	}
 	config := wazero.NewRuntimeConfig().
 		WithMemoryLimitPages(uint32(pages)).
 		WithCloseOnContextDone(false).
 		WithDebugInfoEnabled(false). // DWARF is one more foreign format to read
 		WithCustomSections(false)
-	g.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	wasi, err := wasi_snapshot_preview1.NewBuilder(g.runtime).Compile(ctx)
+	if cache != nil {
+		config = config.WithCompilationCache(cache)
+	}
+	m.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	wasi, err := wasi_snapshot_preview1.NewBuilder(m.runtime).Compile(ctx)
 	if err != nil {
 		return nil, fail(job.Internal, "compiling WASI: %v", err)
 	}
-	if _, err = g.runtime.InstantiateModule(ctx, wasi, wazero.NewModuleConfig()); err != nil {
+	if _, err = m.runtime.InstantiateModule(ctx, wasi, wazero.NewModuleConfig()); err != nil {
 		return nil, fail(job.Internal, "instantiating WASI: %v", err)
 	}
-	g.wasi = wasi.ExportedFunctions()
-	if g.compiled, err = g.runtime.CompileModule(ctx, g.layout.boundTables(module)); err != nil {
-		return nil, fail(job.BadModule, "%s", firstLine(err.Error()))
+	m.wasi = wasi.ExportedFunctions()
+	if m.compiled, err = m.runtime.CompileModule(ctx, m.layout.boundTables(module)); err != nil {
+		return nil, fail(m.blame(), "%s", firstLine(err.Error()))
 	}
-	return g, nil
+	m.refused = m.check()
+	return m, nil
+}
+
+// blame is whose fault it is that the module is not compiled. A module of which there is code was compiled before, so then it
+// is the code.
+func (m *Module) blame() job.Outcome {
+	if m.loads {
+		return job.StaleCode
+	}
+	return job.BadModule
 }
 
 // instantiate makes the instance, without running what it exports. Its start function does run.
@@ -217,12 +248,42 @@ func (g *guest) instantiate(ctx context.Context, stdin io.Reader, stdout io.Writ
 		WithName(""). // the module's own name could be that of another
 		WithStartFunctions().
 		WithStdin(stdin).WithStdout(stdout).WithStderr(g.cfg.Diagnostics)
-	mod, err := g.runtime.InstantiateModule(ctx, g.compiled, config)
+	if err := g.reserve(); err != nil {
+		return err
+	}
+	mod, err := g.runtime.InstantiateModule(withMemory(ctx, g.memory), g.compiled, config)
 	if err != nil {
 		return g.ended("its start", err)
 	}
 	g.mod = mod
 	return nil
+}
+
+// reserve takes address space for all memory that the guest may come to, and makes usable what it begins with, which wazero
+// takes for granted.
+func (g *guest) reserve() error {
+	most := uint64(g.cfg.Memory) / pageSize
+	if g.layout.memoryBounded {
+		most = min(most, g.layout.memoryMax)
+	}
+	most = max(most, 1) * pageSize // no mapping has no bytes
+	var err error
+	if g.memory, err = reserveMemory(most); err != nil {
+		return fail(job.Internal, "reserving %d bytes of address space for its memory: %v", most, err)
+	}
+	if g.memory.Reallocate(g.layout.memoryMin*pageSize) == nil {
+		return fail(job.Internal, "the system does not give the %d bytes of memory that it begins with", g.layout.memoryMin*pageSize)
+	}
+	return nil
+}
+
+// close ends the instance and gives its memory back.
+func (g *guest) close(ctx context.Context) {
+	if g.mod != nil {
+		_ = g.mod.Close(ctx)
+		g.mod = nil
+	}
+	g.memory.release()
 }
 
 // call calls an exported function, which has been checked to be there with its type, and returns its result if it has one.
@@ -255,8 +316,8 @@ func (g *guest) ended(where string, err error) *Failure {
 }
 
 // panicked says that wazero panicked, or this package.
-func (g *guest) panicked(r any) *Failure {
-	fmt.Fprintf(g.cfg.Diagnostics, "panic: %v\n%s", r, debug.Stack())
+func (m *Module) panicked(r any) *Failure {
+	fmt.Fprintf(m.cfg.Diagnostics, "panic: %v\n%s", r, debug.Stack())
 	return fail(job.Internal, "the engine panicked: %s", firstLine(fmt.Sprint(r)))
 }
 

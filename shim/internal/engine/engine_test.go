@@ -3,8 +3,6 @@ package engine
 import (
 	"bytes"
 	"errors"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -17,6 +15,28 @@ var config = Config{Memory: 256 * pageSize, Plan: 1 << 20}
 
 var request = []byte("\xa1\x63abi\x01 a request, as far as these guests care")
 
+// run compiles and runs a module once. Closing the answer closes the module.
+func run(t *testing.T, module, request []byte, cfg Config) (Answer, error) {
+	m, err := Compile(t.Context(), module, cfg)
+	if err != nil {
+		return Answer{}, err
+	}
+	answer, err := m.Run(t.Context(), request)
+	end := answer.Close
+	answer.close = func() { end(); m.Close() }
+	return answer, err
+}
+
+// inspect compiles and describes a module.
+func inspect(t *testing.T, module []byte) (job.Info, error) {
+	m, err := Compile(t.Context(), module, config)
+	if err != nil {
+		return job.Info{}, err
+	}
+	defer m.Close()
+	return m.Inspect(t.Context()), nil
+}
+
 func TestGuests(t *testing.T) {
 	for _, g := range wasmbuild.Guests() {
 		name := g.Name
@@ -25,7 +45,7 @@ func TestGuests(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer, err := Run(t.Context(), g.Module, request, config)
+			answer, err := run(t, g.Module, request, config)
 			defer answer.Close()
 			if g.Outcome == job.OK {
 				want := g.Plan
@@ -54,7 +74,7 @@ func TestGuests(t *testing.T) {
 // failure runs a module and wants a failure.
 func failure(t *testing.T, module []byte, cfg Config, o job.Outcome) *Failure {
 	t.Helper()
-	answer, err := Run(t.Context(), module, request, cfg)
+	answer, err := run(t, module, request, cfg)
 	answer.Close()
 	var f *Failure
 	if !errors.As(err, &f) || f.Outcome != o {
@@ -123,19 +143,8 @@ func TestMemoryCeilingThatIsNotOffered(t *testing.T) {
 // TestW03LastWordOfMemory: at the highest ceiling that is offered, the last word of memory and the one after it are read
 // without a panic of the engine.
 func TestW03LastWordOfMemory(t *testing.T) {
-	// In a process of its own: in a heap that was used before, Go clears the 4 GiB, which makes them real.
-	const alone = "LOLA_TEST_ALONE"
-	if os.Getenv(alone) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-		cmd.Env = append(os.Environ(), alone+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
-		return
-	}
 	cfg := config
 	cfg.Memory = maxPages * pageSize
-	// One guest that begins with all of it: growing would copy, and touch, 4 GiB, and so would a second one.
 	load := func(address int32) []byte { return append(wasmbuild.I32Const(address), wasmbuild.Load()...) }
 	module := wasmbuild.Reactor(wasmbuild.Parts{
 		MemoryMin: maxPages, MemoryMax: 65536,
@@ -155,7 +164,7 @@ func TestModuleOverItsBound(t *testing.T) {
 func TestRequestOverTheCeiling(t *testing.T) {
 	cfg := config
 	cfg.Memory = pageSize
-	answer, err := Run(t.Context(), wasmbuild.Echo(), make([]byte, 2*pageSize), cfg)
+	answer, err := run(t, wasmbuild.Echo(), make([]byte, 2*pageSize), cfg)
 	answer.Close()
 	var f *Failure
 	if !errors.As(err, &f) || f.Outcome != job.AllocFailed {
@@ -165,33 +174,23 @@ func TestRequestOverTheCeiling(t *testing.T) {
 
 func TestLargeRequestAndPlan(t *testing.T) {
 	big := bytes.Repeat([]byte("0123456789"), 1<<20)
-	answer, err := Run(t.Context(), wasmbuild.Echo(), big, Config{Memory: 64 << 20, Plan: int64(len(big))})
+	answer, err := run(t, wasmbuild.Echo(), big, Config{Memory: 64 << 20, Plan: int64(len(big))})
 	defer answer.Close()
 	if err != nil || !bytes.Equal(answer.Plan, big) {
 		t.Errorf("got %d bytes, %v", len(answer.Plan), err)
 	}
 }
 
-// TestCompiledComesBeforeAnyCode: nothing of the guest runs before the hook, and nothing after it has failed.
-func TestCompiledComesBeforeAnyCode(t *testing.T) {
-	no := errors.New("no such wall")
-	cfg := config
-	called := 0
-	cfg.Compiled = func() error { called++; return no }
-	for _, p := range []wasmbuild.Parts{{Start: wasmbuild.Unreachable()}, {Initialize: wasmbuild.Unreachable()}, {}} {
-		if f := failure(t, wasmbuild.Reactor(p), cfg, job.Internal); f.Text != no.Error() {
-			t.Errorf("got %q", f.Text)
+// TestCompilingRunsNothing: none of the guest's code runs before Run, and none at all of a module that is refused.
+func TestCompilingRunsNothing(t *testing.T) {
+	for _, p := range []wasmbuild.Parts{{Start: wasmbuild.Forever()}, {Initialize: wasmbuild.Forever()}} {
+		m, err := Compile(t.Context(), wasmbuild.Reactor(p), config)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, err := Inspect(t.Context(), wasmbuild.Reactor(p), cfg); err == nil {
-			t.Error("inspected")
-		}
-	}
-	if called != 6 {
-		t.Errorf("called %d times", called)
-	}
-	failure(t, wasmbuild.Reactor(wasmbuild.Parts{Omit: []string{"lola_run"}}), cfg, job.BadExport)
-	if called != 6 {
-		t.Error("called for a module that is refused")
+		m.Close()
+		p.Omit = []string{"lola_run"}
+		failure(t, wasmbuild.Reactor(p), config, job.BadExport)
 	}
 }
 
@@ -214,7 +213,7 @@ func TestSameEachTime(t *testing.T) {
 	m.Func("_start", nil, nil, body...)
 	var first []byte
 	for range 3 {
-		answer, err := Run(t.Context(), m.Bytes(), nil, config)
+		answer, err := run(t, m.Bytes(), nil, config)
 		if err != nil || len(answer.Plan) != 48 {
 			t.Fatalf("got %d bytes, %v", len(answer.Plan), err)
 		}
@@ -232,7 +231,7 @@ func TestInspect(t *testing.T) {
 	for _, g := range wasmbuild.Guests() {
 		t.Run(g.Name, func(t *testing.T) {
 			t.Parallel()
-			info, err := Inspect(t.Context(), g.Module, config)
+			info, err := inspect(t, g.Module)
 			var f *Failure
 			switch {
 			case g.Outcome == job.BadModule || g.Outcome == job.Memory:
@@ -248,7 +247,7 @@ func TestInspect(t *testing.T) {
 			}
 		})
 	}
-	info, err := Inspect(t.Context(), wasmbuild.Reactor(wasmbuild.Parts{}), config)
+	info, err := inspect(t, wasmbuild.Reactor(wasmbuild.Parts{}))
 	if err != nil || info.Form != job.FormReactor || info.ABI != 1 || info.MemoryMin != pageSize || info.MemoryMax != 16*pageSize ||
 		info.Problem != job.OK || len(info.Imports) != 5 || len(info.Exports) != 6 {
 		t.Errorf("got %+v, %v", info, err)
@@ -259,11 +258,11 @@ func TestInspect(t *testing.T) {
 	if got := info.Imports[2]; got != (job.Name{Kind: "func", Module: wasmbuild.WASI, Name: "fd_write", Type: "(i32, i32, i32, i32) -> (i32)"}) {
 		t.Errorf("got %+v", got)
 	}
-	info, err = Inspect(t.Context(), wasmbuild.Reactor(wasmbuild.Parts{Version: wasmbuild.I32Const(9)}), config)
+	info, err = inspect(t, wasmbuild.Reactor(wasmbuild.Parts{Version: wasmbuild.I32Const(9)}))
 	if err != nil || info.ABI != 9 || info.Problem != job.ABIVersion {
 		t.Errorf("got %+v, %v", info, err)
 	}
-	info, err = Inspect(t.Context(), wasmbuild.Command(nil), config)
+	info, err = inspect(t, wasmbuild.Command(nil))
 	if err != nil || info.Form != job.FormCommand || info.ABI != 0 || info.Problem != job.OK {
 		t.Errorf("got %+v, %v", info, err)
 	}
@@ -287,7 +286,7 @@ func TestLengthsThatLie(t *testing.T) {
 
 // What the walk over the sections has to read, wazero takes.
 func TestSections(t *testing.T) {
-	if info, err := Inspect(t.Context(), everything(), config); err != nil || info.Problem != job.OK {
+	if info, err := inspect(t, everything()); err != nil || info.Problem != job.OK {
 		t.Errorf("got %+v, %v", info, err)
 	}
 }
@@ -350,13 +349,14 @@ func FuzzModules(f *testing.F) {
 	for _, r := range regressions {
 		f.Add([]byte(r.module))
 	}
-	stop := errors.New("compiled")
 	f.Fuzz(func(t *testing.T, module []byte) {
-		cfg := config
-		cfg.Compiled = func() error { return stop }
+		m, err := Compile(t.Context(), module, config)
+		if err == nil {
+			m.Close()
+			return
+		}
 		var fail *Failure
-		_, err := Run(t.Context(), module, request, cfg)
-		if !errors.As(err, &fail) || fail.Outcome == job.Internal && fail.Text != stop.Error() {
+		if !errors.As(err, &fail) || fail.Outcome == job.Internal {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -24,8 +24,10 @@ const (
 // memories only, and the sizes that it allocates to begin with.
 type layout struct {
 	types                uint32 // of functions
+	functions            uint32 // of its own
 	imports              []importEntry
-	memoryMin, memoryMax uint64 // pages; memoryMax 0: not said
+	memoryMin, memoryMax uint64 // pages
+	memoryBounded        bool   // it says a memoryMax
 	memories             int    // memories of its own
 	tables               []table
 	tableMin             uint64 // entries that all tables begin with
@@ -107,11 +109,11 @@ func readLayout(module []byte) (l layout, err error) {
 			}
 		case sectionMemory:
 			body.entries(func() {
-				l.memoryMin, l.memoryMax, _ = body.limits()
+				l.memoryMin, l.memoryMax, l.memoryBounded = body.limits()
 				l.memories++
 			})
 		default:
-			body.section(id, &l.types)
+			body.section(id, &l)
 		}
 		if body.err == nil && len(body.b) > 0 {
 			body.err = errAfter

@@ -24,16 +24,16 @@ const (
 var errAfter = errors.New("it has bytes after its last entry")
 
 // section reads the sections of which nothing but the lengths matters.
-func (c *cursor) section(id byte, types *uint32) {
+func (c *cursor) section(id byte, l *layout) {
 	switch id {
 	case sectionCustom:
 		c.custom()
 	case sectionType:
 		left, params := budget(maxEntries), budget(maxWords)
 		c.entries(func() { c.types(&left, &params) })
-		*types = uint32(maxEntries - left)
+		l.types = uint32(maxEntries - left)
 	case sectionFunction:
-		c.entries(func() { c.typeIndex(*types) })
+		c.entries(func() { c.typeIndex(l.types); l.functions++ })
 	case sectionGlobal:
 		c.entries(func() { c.globalType(); c.constant() })
 	case sectionExport:

@@ -24,6 +24,8 @@ type (
 	UnfinishedError = apply.UnfinishedError
 	// ChangedError says that an undo is refused because of what was changed since. Nothing was changed.
 	ChangedError = apply.ChangedError
+	// DamagedError says that undo data cannot be read. What it is of cannot be undone; everything else can.
+	DamagedError = apply.DamagedError
 )
 
 // OutdatedError says that a saved plan was made for another state of the project. Nothing was changed.
@@ -32,6 +34,15 @@ type OutdatedError struct{ Path, Why string }
 // Error implements error.
 func (e *OutdatedError) Error() string {
 	return fmt.Sprintf("the saved plan is out of date: %q: %s; nothing was changed", e.Path, e.Why)
+}
+
+// UserPlanError says that a project was named for a saved plan of user scope, which is about another folder. Nothing was
+// changed.
+type UserPlanError struct{ File, Target, Project string }
+
+// Error implements error.
+func (e *UserPlanError) Error() string {
+	return fmt.Sprintf("the plan %q was made for the folder of %q in the user's home, so it cannot be one for the project %q", e.File, e.Target, e.Project)
 }
 
 // UnknownExtensionError says that no extension has a name.

@@ -31,6 +31,8 @@ type Recovered struct {
 	Project string `json:"project"`
 	// Finished says that it is made now; else it was taken back.
 	Finished bool `json:"finished"`
+	// Litter says what could not be cleaned up although the change is made, and what to do; empty: nothing.
+	Litter string `json:"litter,omitempty"`
 	// Problem says why neither was possible wholly; empty: it was.
 	Problem string `json:"problem,omitempty"`
 
@@ -106,7 +108,7 @@ func (h *Host) recover(ctx context.Context, which func(Unfinished) bool) ([]Reco
 		}
 		rec := Recovered{ID: u.ID, Project: u.Project}
 		done, err := h.recoverOne(u.ID)
-		rec.Finished = done.Finished
+		rec.Finished, rec.Litter = done.Finished, done.Done.Litter
 		var (
 			left    *apply.RollbackError
 			missing *apply.MissingRootError
@@ -166,6 +168,8 @@ func (r Recovered) notice() string {
 	switch {
 	case r.Problem != "":
 		return fmt.Sprintf("the interrupted change %s of %q: %s", r.ID, r.Project, r.Problem)
+	case r.Litter != "":
+		return fmt.Sprintf("the interrupted change %s of %q was finished, but: %s", r.ID, r.Project, r.Litter)
 	case r.Finished:
 		return fmt.Sprintf("the interrupted change %s of %q was finished", r.ID, r.Project)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lola-ext/lola/abi"
+	"github.com/lola-ext/lola/host/plan"
 	"github.com/lola-ext/lola/host/root"
 )
 
@@ -63,5 +64,34 @@ func TestKilledSpools(t *testing.T) {
 	}
 	if got := tree(t, spools); got != "lola-spool-2 young" {
 		t.Errorf("in the folder for spools: %q, want the young one alone", got)
+	}
+}
+
+// TestRecoveredLitter: a staging directory that stays although recovery made the change is named.
+func TestRecoveredLitter(t *testing.T) {
+	s, hook := hooked(t, answering(t, abi.Write{Path: ".guest/a", Mode: 0o644, Content: abi.Bytes("new")}))
+	committed := false
+	hook(func(op root.Op) error {
+		if committed {
+			return errors.New("the process is dead")
+		}
+		committed = op.Kind == root.OpRename && strings.HasSuffix(op.To, ".commit")
+		return nil
+	})
+	if err := s.agreeing(t); err == nil || !committed {
+		t.Fatalf("it is not half made: %v", err)
+	}
+	hook(func(op root.Op) error {
+		if op.Kind == root.OpRmdir && strings.HasPrefix(op.Path, plan.StagingPrefix) {
+			return errors.New("somebody sits in it")
+		}
+		return nil
+	})
+	list, err := s.host.Recover(t.Context())
+	if err != nil || len(list) != 1 || !list[0].Finished || list[0].Problem != "" {
+		t.Fatalf("recovered: %+v, %v", list, err)
+	}
+	if said := list[0].Litter; !strings.Contains(said, plan.StagingPrefix) || !strings.Contains(said, "remove that directory yourself") {
+		t.Errorf("it says %q", said)
 	}
 }

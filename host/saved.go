@@ -145,7 +145,7 @@ func state(c plan.Checked) map[string]string {
 // OpenPlan asks to take up a saved plan.
 type OpenPlan struct {
 	File    string
-	Project string // not in user scope, which the plan says
+	Project string // default: the working directory; not in user scope, which the plan says
 	// Follow, AllowRoot and DryRun are as in [Install].
 	Follow            []string
 	AllowRoot, DryRun bool
@@ -154,7 +154,7 @@ type OpenPlan struct {
 // OpenPlan reads a saved plan, whoever wrote it, and judges it like any other: under the grants that are held here and now,
 // and only onto the state that it was made for. What it would make run by itself needs consent for this very file,
 // [Pending.Trust]. The caller closes the change.
-// Errors: *[OutdatedError]; those of [Host.Install].
+// Errors: *[OutdatedError]; *[UserPlanError]; those of [Host.Install].
 func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error) {
 	p := &Pending{host: h}
 	defer func() {
@@ -174,8 +174,11 @@ func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error)
 		return nil, err
 	}
 	user := head.Scope == abi.ScopeUser
-	if user {
-		o.Project = ""
+	switch {
+	case user && o.Project != "":
+		return nil, &UserPlanError{File: o.File, Target: targets[0], Project: o.Project}
+	case !user && o.Project == "":
+		o.Project = "."
 	}
 	place, err := h.place(o.Project, user, p.targets)
 	if err != nil {

@@ -38,6 +38,7 @@ type Undoable struct {
 }
 
 // Undoable lists what can be undone, oldest first, of one project or, if it is empty, of all.
+// Errors: *[DamagedError], with what can be undone all the same.
 func (h *Host) Undoable(project string) ([]Undoable, error) {
 	path := ""
 	if project != "" {
@@ -49,7 +50,8 @@ func (h *Host) Undoable(project string) ([]Undoable, error) {
 		r.Close()
 	}
 	entries, err := apply.Entries(h.home.Root())
-	if err != nil {
+	damaged := &DamagedError{}
+	if err != nil && !errors.As(err, &damaged) {
 		return nil, err
 	}
 	list := []Undoable{}
@@ -59,18 +61,41 @@ func (h *Host) Undoable(project string) ([]Undoable, error) {
 		}
 		m, err := decodeMeta(e.Meta)
 		if err != nil {
-			return nil, err
+			damaged.Damaged = append(damaged.Damaged, apply.Damaged{ID: e.ID, Path: apply.UndoPath(h.home.Root(), e.ID), Err: err})
+			continue
 		}
 		list = append(list, Undoable{
 			ID: e.ID, Time: e.Time, Project: e.Root, Action: m.Action, Module: m.Module, Version: m.Version, Targets: m.Targets, Paths: len(e.Paths),
 		})
 	}
+	if len(damaged.Damaged) > 0 {
+		slices.SortFunc(damaged.Damaged, func(a, b apply.Damaged) int { return strings.Compare(a.ID, b.ID) })
+		return list, damaged
+	}
 	return list, nil
+}
+
+// last is the change of a project that was made last. One whose undo data cannot be read may be of this project too, and it
+// is not passed over in silence.
+func (h *Host) last(p *Pending) (string, error) {
+	all, err := h.Undoable(p.root.Path())
+	damaged := (*DamagedError)(nil)
+	if err != nil && !errors.As(err, &damaged) {
+		return "", err
+	}
+	if len(all) == 0 {
+		return "", errors.Join(fmt.Errorf("undoing: no change of %q can be undone", p.root.Path()), err)
+	}
+	id := all[len(all)-1].ID
+	if damaged != nil && damaged.Damaged[len(damaged.Damaged)-1].ID > id { // ids sort by time
+		return "", fmt.Errorf("undoing: whether %q is the last change of %q is not known, name it to undo it all the same: %w", id, p.root.Path(), err)
+	}
+	return id, nil
 }
 
 // Undo returns the change that takes another one back: the files become what they were, and so does the record of what is
 // installed. If anything that the change made was changed since, it is refused and nothing happens. The caller closes it.
-// Errors: *[ChangedError].
+// Errors: *[ChangedError]; *[DamagedError] if which change was the last cannot be told.
 func (h *Host) Undo(ctx context.Context, u Undo) (_ *Pending, err error) {
 	p := &Pending{host: h}
 	defer func() {
@@ -82,14 +107,9 @@ func (h *Host) Undo(ctx context.Context, u Undo) (_ *Pending, err error) {
 		return nil, err
 	}
 	if u.ID == "" {
-		all, err := h.Undoable(u.Project)
-		if err != nil {
+		if u.ID, err = h.last(p); err != nil {
 			return nil, err
 		}
-		if len(all) == 0 {
-			return nil, fmt.Errorf("undoing: no change of %q can be undone", p.root.Path())
-		}
-		u.ID = all[len(all)-1].ID
 	}
 	if p.undoing, err = apply.NewUndo(p.root, h.home.Root(), u.ID); err != nil {
 		return nil, errors.Join(err, h.laterThan(u, err))
@@ -188,7 +208,7 @@ func (h *Host) laterThan(u Undo, refused error) error {
 		return nil
 	}
 	all, err := h.Undoable(u.Project)
-	if err != nil {
+	if err != nil && !errors.As(err, new(*DamagedError)) {
 		return err
 	}
 	at := slices.IndexFunc(all, func(e Undoable) bool { return e.ID == u.ID })

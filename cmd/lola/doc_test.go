@@ -61,7 +61,7 @@ LOLA_HOME names the folder for state; without it the platform's folder for user 
 		{exitConsent, "consent is needed and was not given"},
 		{exitExtension, "an extension failed, misbehaved or was stopped"},
 		{exitChanged, "with --detailed-exitcode: all went well, and something changed or would"},
-		{exitDamaged, "something that was recorded does not hold: the log, or what is installed"},
+		{exitDamaged, "something that was recorded does not hold: the log, what is installed, or what was kept to undo"},
 	} {
 		fmt.Fprintf(&b, "| %d | %s |\n", row.code, row.text)
 	}

@@ -19,7 +19,7 @@ const (
 	exitConsent   = 4 // consent is needed and was not given
 	exitExtension = 5 // an extension failed, misbehaved or was stopped
 	exitChanged   = 6 // with --detailed-exitcode: all went well, and something changed or would
-	exitDamaged   = 7 // something that was recorded does not hold: the log, or what is installed
+	exitDamaged   = 7 // something that was recorded does not hold: the log, what is installed, or what was kept to undo
 )
 
 // errChanged is no failure: it carries [exitChanged].
@@ -59,6 +59,8 @@ func exitCode(err error) (code int, hint string) {
 		changed *host.ChangedError
 		stale   *host.OutdatedError
 		folder  *host.NoFolderError
+		data    *host.DamagedError
+		user    *host.UserPlanError
 	)
 	switch {
 	case err == nil:
@@ -67,8 +69,12 @@ func exitCode(err error) (code int, hint string) {
 		return exitChanged, ""
 	case errors.As(err, &damaged{}):
 		return exitDamaged, hint
+	case errors.As(err, &data):
+		return exitDamaged, or(hint, "remove these files, unless a newer lola wrote them: what they are of cannot be undone")
 	case errors.As(err, &usageError{}):
 		return exitUsage, hint
+	case errors.As(err, &user):
+		return exitUsage, or(hint, "leave --project out; to install into a project, make a plan for it with \"lola install --project DIR --out FILE\"")
 	case errors.As(err, &refused):
 		for _, f := range refused.Findings {
 			if f.Fix == "" {

@@ -18,7 +18,8 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "Look at saved plans and apply them",
 		Long: "Look at plans that \"lola install --out FILE\" saved, and apply them.\n" +
 			"A saved plan is believed nothing, whoever it is from: it is judged under what is granted on this machine, asks the\n" +
-			"same questions again, and applies only to the state that it was made for.",
+			"same questions again, and applies only to the state that it was made for. Whether it is for a project or for the\n" +
+			"folder of an assistant in your home stands in it.",
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -43,6 +44,7 @@ func (a *app) planShowCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.Project, "project", ".", "folder of the project")
+	f.StringArrayVar(&in.Follow, "follow", nil, "link of the project to look through (repeatable)")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON (docs/report.schema.json)")
 	f.BoolVar(&o.full, "full", false, "cut nothing")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, fmt.Sprintf("exit with %d if something would change", exitChanged))
@@ -73,11 +75,15 @@ func (a *app) planApplyCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&trust, "trust", nil, "agree that the plan of this digest makes something run by itself (repeatable)")
+	cmd.Flags().StringArrayVar(&in.Follow, "follow", nil, "link of the project to look through, from now on (repeatable)")
 	a.settleFlags(cmd, &in.Project, nil, &in.AllowRoot, &o)
 	return cmd
 }
 
 func (a *app) openPlan(cmd *cobra.Command, in host.OpenPlan, o settleOptions) error {
+	if !cmd.Flags().Changed("project") {
+		in.Project = "" // the plan says whether it is for one
+	}
 	h, err := a.host()
 	if err != nil {
 		return err

@@ -35,6 +35,9 @@ func (a *app) recoverCommand() *cobra.Command {
 			}
 			var problems []error
 			for _, r := range list {
+				if r.Litter != "" {
+					fmt.Fprintf(a.stderr, "lola: note: the change %s is made, but: %s\n", r.ID, escape(r.Litter))
+				}
 				switch {
 				case r.Problem != "":
 					problems = append(problems, r.Err)

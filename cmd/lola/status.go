@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,9 @@ func (a *app) statusCommand() *cobra.Command {
 // projectOf is the folder that --project, or --scope user and -a, name.
 func (a *app) projectOf(cmd *cobra.Command, h userFolders, project, scope, target string) (string, error) {
 	user, err := userScope(cmd, scope, &project)
+	if err == nil && !user && target != "" {
+		err = hinted{usageError{errors.New("-a says whose folder --scope user is about, and this is about a project, for all assistants")}, "leave -a out, or add --scope user"}
+	}
 	if err != nil || !user {
 		return project, err
 	}

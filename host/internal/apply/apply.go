@@ -295,7 +295,8 @@ func (t *transaction) finish() (Done, error) {
 		}
 	}
 	if err := t.discard(); err != nil {
-		done.Litter = err.Error() // the change is made and recorded: this is rubbish, not a failure
+		// The change is made and recorded: this is rubbish, not a failure.
+		done.Litter = err.Error() + "; remove that directory yourself if it is still there, nothing needs it any more"
 	}
 	if err := t.book.overtake(t.c); err != nil {
 		return done, &UnfinishedError{err}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,37 @@ type Entry struct {
 	Paths []string
 }
 
+// DamagedError says that undo data cannot be read. What it is of cannot be undone; everything else can.
+type DamagedError struct {
+	Damaged []Damaged // one or more, sorted by ID
+}
+
+// Damaged is one change whose undo data cannot be read.
+type Damaged struct {
+	ID   string
+	Path string // of the file
+	Err  error
+}
+
+// maxDamaged bounds how many a message names.
+const maxDamaged = 10
+
+// Error implements error: a line for each.
+func (e *DamagedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the undo data of %d change(s) cannot be read, and which project it is of is not known", len(e.Damaged))
+	for i, d := range e.Damaged {
+		if i == maxDamaged {
+			fmt.Fprintf(&b, "\nand %d more", len(e.Damaged)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n%q: %v", d.Path, d.Err)
+	}
+	return b.String()
+}
+
 // Entries lists what can be undone, oldest first.
+// Errors: *[DamagedError], with the entries that can be read all the same.
 func Entries(state *root.Root) ([]Entry, error) {
 	b, err := openBook(state, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,14 +78,18 @@ func Entries(state *root.Root) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []Entry
+	var (
+		list    []Entry
+		damaged []Damaged
+	)
 	for _, id := range ids {
 		c, p, err := b.read(id, stateUndo)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			damaged = append(damaged, Damaged{ID: id, Path: UndoPath(state, id), Err: err})
+			continue
 		}
 		p.close()
 		e := Entry{ID: id, Time: c.Time, Root: c.Root, Meta: c.Meta}
@@ -66,7 +101,15 @@ func Entries(state *root.Root) ([]Entry, error) {
 		}
 		list = append(list, e)
 	}
+	if damaged != nil {
+		return list, &DamagedError{Damaged: damaged}
+	}
 	return list, nil
+}
+
+// UndoPath is where the undo data of a change lies.
+func UndoPath(state *root.Root, id string) string {
+	return filepath.Join(state.Path(), changesDir, id+stateUndo)
 }
 
 // trim drops undo data beyond its bounds, the oldest first. What cannot be dropped now is dropped later.

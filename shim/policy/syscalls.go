@@ -83,20 +83,19 @@ func guestCalls() []Call {
 
 		// The poller, which is also how timers wait. It is there before (lockdown sees to that), so nothing makes another.
 		{Name: "epoll_pwait"},
-		{Name: "epoll_ctl"}, // a file that was opened is offered to it, and taken back when it is closed
+		{Name: "epoll_ctl"}, // a file that is opened is offered to it; one of a stage before may be taken back late
 
 		// Descriptors that are open: request, plan, diagnostics.
 		{Name: "read"},
 		{Name: "write"},
-		{Name: "close"},
+		{Name: "close"},   // a file of a stage before, when it is collected
 		{Name: "pread64"}, // the bound on processors in a container, from a file that the runtime opened when it started
 
-		// Memory: Go's heap, guests' memory. None of it becomes code by these.
+		// Memory: Go's heap, guests' memory. It is there to be written from the start, and none of it becomes code.
 		{Name: "mmap", When: []Test{lacks(2, protExec)}},
 		{Name: "munmap"},
-		{Name: "mprotect", When: []Test{lacks(2, protExec)}},
 		{Name: "madvise"},
-		{Name: "prctl", When: []Test{is(0, prSetVMA)}}, // Go names its memory
+		{Name: "prctl", When: []Test{is(0, prSetVMA)}}, // Go names its memory, where the kernel keeps names
 
 		// A new thread, its signal stack, and its end.
 		{Name: "clone", When: []Test{is(0, cloneGo)}},
@@ -134,6 +133,7 @@ func engineCalls(stage Stage) []Call {
 	calls = append(calls,
 		Call{Name: "fstat"},
 		Call{Name: "newfstatat"},
+		Call{Name: "getdents64"}, // what lies in the folder is looked at as a whole
 		Call{Name: "fcntl", When: []Test{is(1, fGetFL)}},
 		Call{Name: "fcntl", When: []Test{is(1, fSetFL)}},
 	)
@@ -156,6 +156,7 @@ func libraryCalls() []Call {
 		{Name: "clone3", Errno: noSuchCall}, // its flags lie in memory, where no filter sees them; clone is tried next
 		{Name: "clone", When: []Test{is(0, cloneGlibc)}},
 		{Name: "clone", When: []Test{is(0, cloneMusl)}},
+		{Name: "mprotect", When: []Test{lacks(2, protExec)}}, // heaps and stacks, which it reserves first
 		{Name: "set_robust_list"},
 		{Name: "rseq"},
 		{Name: "brk"},

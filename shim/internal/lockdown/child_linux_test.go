@@ -27,6 +27,8 @@ type orders struct {
 	Guest  bool   // go on to the second stage
 	Do     string // the name of a deed
 	Thread string // "": the thread that locked down; "before", "after": one that was started then
+	Module string // for a trace
+	Live   bool   // for a trace: then do the deed "live"
 }
 
 // outcome is what became of a child.
@@ -59,6 +61,10 @@ func TestMain(m *testing.M) {
 type deed func() (run func() syscall.Errno)
 
 func obey(o orders) {
+	if o.Do == "trace" {
+		traced(o)
+		return
+	}
 	d, ok := deeds()[o.Do]
 	if !ok {
 		panic("there is no deed " + o.Do)

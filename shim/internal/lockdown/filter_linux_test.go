@@ -181,7 +181,7 @@ func TestNumbers(t *testing.T) {
 			{"openat O_RDONLY", unix.SYS_OPENAT, [6]uint64{2: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_LARGEFILE | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_NONBLOCK}, stage.Folder()},
 			{"mmap", unix.SYS_MMAP, [6]uint64{2: unix.PROT_READ | unix.PROT_WRITE}, true},
 			{"mmap exec", unix.SYS_MMAP, [6]uint64{2: unix.PROT_READ | unix.PROT_EXEC}, false},
-			{"mprotect", unix.SYS_MPROTECT, [6]uint64{2: unix.PROT_READ | unix.PROT_WRITE}, true},
+			{"mprotect", unix.SYS_MPROTECT, [6]uint64{2: unix.PROT_READ | unix.PROT_WRITE}, withC},
 			{"mprotect exec", unix.SYS_MPROTECT, [6]uint64{2: unix.PROT_READ | unix.PROT_EXEC}, early},
 			{"mprotect exec and write", unix.SYS_MPROTECT, [6]uint64{2: unix.PROT_READ | unix.PROT_WRITE | unix.PROT_EXEC}, false},
 			{"clone", unix.SYS_CLONE, [6]uint64{0: goClone}, true},

@@ -35,6 +35,8 @@ func number(name string) (uint32, bool) {
 		return unix.SYS_FSYNC, true
 	case "futex":
 		return unix.SYS_FUTEX, true
+	case "getdents64":
+		return unix.SYS_GETDENTS64, true
 	case "getpid":
 		return unix.SYS_GETPID, true
 	case "getrandom":

@@ -358,6 +358,9 @@ func (s *shower) contents(c Change) []row {
 	a, b := before.lines, after.lines
 	large := before.large || after.large
 	if !large && !before.binary && !after.binary {
+		if (len(a) == 0 || crlf(a)) && (len(b) == 0 || crlf(b)) && len(a)+len(b) > 0 {
+			rows, a, b = append(rows, row{'!', " line endings: CRLF"}), withoutCR(a), withoutCR(b)
+		}
 		return append(rows, compare(a, b)...)
 	}
 	why := "too large to compare"
@@ -386,6 +389,29 @@ func (s *shower) contents(c Change) []row {
 		}
 	}
 	return rows
+}
+
+// crlf reports whether each line ends in CR LF, the last one perhaps in nothing. What two sides have both is said once; where
+// they differ, or one has both kinds, the CR is shown with each line.
+func crlf(lines []string) bool {
+	for i, line := range lines {
+		if !strings.HasSuffix(line, "\r\n") && (i == 0 || i < len(lines)-1 || strings.HasSuffix(line, "\n")) {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutCR returns lines of which [crlf] holds with LF alone at their ends.
+func withoutCR(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = line
+		if bare, ok := strings.CutSuffix(line, "\r\n"); ok {
+			out[i] = bare + "\n"
+		}
+	}
+	return out
 }
 
 // content is one side of a file.

@@ -52,6 +52,16 @@ func Escape(text string) string {
 	return b.String()
 }
 
+// escapeContent is [Escape] for a line of contents, which stands behind a gutter: a tab is the layout of whoever wrote it and
+// stays. What stands between two is escaped as if it were a line of its own, which is never less.
+func escapeContent(text string) string {
+	parts := strings.Split(text, "\t")
+	for i, p := range parts {
+		parts[i] = Escape(p)
+	}
+	return strings.Join(parts, "\t")
+}
+
 // beginsCommand holds for "##", letters or none, and "[".
 func beginsCommand(text string) bool {
 	rest, ok := strings.CutPrefix(text, "##")

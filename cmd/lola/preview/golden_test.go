@@ -93,6 +93,7 @@ func goldens() map[string]func() (*Preview, files, Options) {
 			}
 			put(p, f, Change{Action: "update", Path: "b/changed.md", OldMode: "0644", Mode: "0644", Owners: []string{"cursor", "claude-code"}}, before.String(), after.String())
 			put(p, f, Change{Action: "update", Path: "b/crlf.txt", OldMode: "0644", Mode: "0644"}, "a\r\nb\r\n", "a\nb\r\n")
+			put(p, f, Change{Action: "update", Path: "b/dos.txt", OldMode: "0644", Mode: "0644"}, "a\r\n\tb\r\nc", "a\r\n\tx\r\nc")
 			put(p, f, Change{Action: "update", Path: "b/end.txt"}, "a\nb", "a\nb\n")
 			put(p, f, Change{Action: "update", Path: "b/end2.txt"}, "a\nb\n", "a\nc")
 			put(p, f, Change{Action: "update", Path: "b/emptied.txt"}, "a\n", "")

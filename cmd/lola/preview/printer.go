@@ -52,7 +52,11 @@ func (p *printer) put(s string) {
 // line writes one line, which is one on the screen too: where the terminal would wrap it and let its rest begin at the
 // margin, it goes on behind a head of the same kind that ends in ">".
 func (p *printer) line(s style, head, text string) {
-	text = Escape(text)
+	if strings.HasPrefix(head, gutter) {
+		text = escapeContent(text)
+	} else {
+		text = Escape(text)
+	}
 	if p.o.Width == 0 {
 		p.row(s, head, text)
 		return
@@ -108,8 +112,14 @@ var wide = [][2]rune{
 	{0xfe10, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x16fe0, 0x18fff}, {0x1aff0, 0x1b2ff}, {0x1d300, 0x1d37f}, {0x1f000, 0x3ffff},
 }
 
+// tabStop is how far apart terminals have their stops for tabs.
+const tabStop = 8
+
 // width is how many columns a character takes at most. A mark that combines counts for one: not every terminal combines.
 func width(r rune) int {
+	if r == '\t' {
+		return tabStop
+	}
 	if r < wide[0][0] {
 		return 1
 	}

@@ -136,7 +136,11 @@ func (e *TrustError) Error() string {
 
 // ForeignError says that a change would overwrite, move or remove what this program did not install, or what was changed
 // since, and that nobody consented.
-type ForeignError struct{ Paths []string }
+type ForeignError struct {
+	Paths []string
+	// Stranger says that a saved plan which was not made here would do it; paths of installed modules are among them then.
+	Stranger bool
+}
 
 // Error implements error.
 func (e *ForeignError) Error() string {
@@ -147,6 +151,9 @@ func (e *ForeignError) Error() string {
 	more := ""
 	if n := len(e.Paths) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
+	}
+	if e.Stranger {
+		return fmt.Sprintf("the plan was not made here, and would overwrite, move or remove %d file(s) of an installed module or of yours: %s%s", len(e.Paths), strings.Join(shown, ", "), more)
 	}
 	return fmt.Sprintf("%d file(s) that lola did not install, or that changed since, would be overwritten, moved or removed: %s%s", len(e.Paths), strings.Join(shown, ", "), more)
 }

@@ -79,11 +79,9 @@ func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) 
 	if err := p.judge(ctx, mod.Identity, mod.Digest.String(), targets, proposals); err != nil {
 		return nil, h.moduleFaults(err, mod, proposals)
 	}
-	if len(p.report.Runs) == 0 {
-		// What a target makes of the module, or moves to where it runs. An edit that is not the module's is the target's own, for
-		// which the user granted the file by name.
-		p.report.Runs, err = runsOf(p.checked, false)
-	}
+	// What a target makes of the module, or brings to where it runs.
+	made, err := p.runsOf(runs, mod.Looked())
+	p.report.Runs = append(p.report.Runs, made...)
 	return p, err
 }
 
@@ -112,7 +110,7 @@ func (p *Pending) judge(ctx context.Context, mod abi.Identity, digest string, ta
 	if err != nil {
 		return err
 	}
-	o.Revert = edits.gone
+	o.Revert, p.reverted = edits.gone, edits.gone
 	if p.checked, err = plan.Check(p.root, o, append(slices.Clone(p.proposals), stale)...); err != nil {
 		return p.refused(ctx, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/grant"
 	"github.com/lola-ext/lola/host/internal/apply"
+	"github.com/lola-ext/lola/host/internal/edit"
 	"github.com/lola-ext/lola/host/internal/home"
 	"github.com/lola-ext/lola/host/plan"
 	"github.com/lola-ext/lola/host/root"
@@ -38,10 +39,11 @@ type Pending struct {
 	root      *root.Root
 	folder    string // see place
 	checked   plan.Checked
-	contents  map[string]abi.Content // of checked, by path; made when it is asked for
-	undoing   *apply.Undoing         // an undo has this instead of checked
-	before    *home.Installed        // the record that the change was judged under
-	after     *home.Installed        // the record once it is made; its Dirs are filled in by what happens
+	contents  map[string]abi.Content   // of checked, by path; made when it is asked for
+	undoing   *apply.Undoing           // an undo has this instead of checked
+	before    *home.Installed          // the record that the change was judged under
+	after     *home.Installed          // the record once it is made; its Dirs are filled in by what happens
+	reverted  map[string][]edit.Record // edits of the module's older version that go, by path
 	meta      meta
 	targets   []*builtin      // whose plans these are
 	proposals []plan.Proposal // the plans, as they came; only of an install
@@ -318,7 +320,7 @@ func (p *Pending) consented(c Consent) ([]consent, error) {
 	}
 	if foreign := p.report.foreign(); len(foreign) > 0 {
 		if !c.Foreign {
-			return nil, &ForeignError{Paths: foreign}
+			return nil, &ForeignError{Paths: foreign, Stranger: p.report.Stranger}
 		}
 		given = append(given, consent{kind: "foreign"})
 	}

@@ -362,7 +362,7 @@ func TestP25PlantedInHome(t *testing.T) {
 	var traps []trap
 	for _, at := range []string{
 		"lock", "changes", "changes/" + id + ".journal", "changes/" + id + ".commit", "changes/" + id + ".undo", "changes/" + id + ".aside", "changes/" + id + ".over", "installed", "installed/KEY", "roots", "roots/KEY",
-		"consents.json", "audit", "audit/lock", "audit/audit-00000001.jsonl", "tmp", "installed/KEY.new", "consents.json.new",
+		"consents.json", "plans.json", "audit", "audit/lock", "audit/audit-00000001.jsonl", "tmp", "installed/KEY.new", "consents.json.new", "plans.json.new",
 	} {
 		for kind, plant := range plantings {
 			traps = append(traps, trap{kind + " as " + at, func(t *testing.T, home string) {

@@ -138,7 +138,7 @@ func savedArenaPlan(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(p.Save(f), f.Close()); err != nil {
+	if err := errors.Join(p.Save(context.Background(), f), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return name

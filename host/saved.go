@@ -13,18 +13,16 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/abi/wire"
 	"github.com/lola-ext/lola/host/extension"
 	"github.com/lola-ext/lola/host/grant"
-	"github.com/lola-ext/lola/host/module"
+	"github.com/lola-ext/lola/host/internal/edit"
+	"github.com/lola-ext/lola/host/internal/home"
 	"github.com/lola-ext/lola/host/plan"
-	"github.com/lola-ext/lola/host/root"
 )
 
 // A saved plan is three things one after the other: the line savedMagic, a line of JSON (savedHeader), and for each target
@@ -58,8 +56,9 @@ type savedTarget struct {
 	Size    int64  `json:"size"` // bytes of its plan
 }
 
-// Save writes the change so that [Host.OpenPlan] can take it up later. Only an install can be saved.
-func (p *Pending) Save(w io.Writer) error {
+// Save writes the change so that [Host.OpenPlan] can take it up later, and remembers that the file was made here. Only an
+// install can be saved.
+func (p *Pending) Save(ctx context.Context, w io.Writer) error {
 	if len(p.proposals) == 0 {
 		return errors.New("saving the plan: only the plan of an install can be saved")
 	}
@@ -83,12 +82,21 @@ func (p *Pending) Save(w io.Writer) error {
 	if len(line) > maxHeader {
 		return fmt.Errorf("saving the plan: %w", &abi.LimitError{Limit: "saved plan header", Bound: maxHeader, Got: int64(len(line))})
 	}
+	sum := sha256.New()
 	for _, b := range [][]byte{[]byte(savedMagic), line, {'\n'}, plans.Bytes()} {
-		if _, err := w.Write(b); err != nil {
+		if _, err := io.MultiWriter(w, sum).Write(b); err != nil {
 			return fmt.Errorf("saving the plan: %w", err)
 		}
 	}
-	return nil
+	if p.report.Stranger {
+		return nil // it does not become ours by being written again
+	}
+	unlock, err := p.host.lock(ctx)
+	if err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	defer unlock()
+	return p.host.home.KeepSaved(abi.Digest(sum.Sum(nil)))
 }
 
 // resolved is a plan whose writes carry their contents instead of naming module files.
@@ -153,7 +161,8 @@ type OpenPlan struct {
 
 // OpenPlan reads a saved plan, whoever wrote it, and judges it like any other: under the grants that are held here and now,
 // and only onto the state that it was made for. What it would make run by itself needs consent for this very file,
-// [Pending.Trust]. The caller closes the change.
+// [Pending.Trust]. What a plan that was not saved here ([Report.Stranger]) would remove or replace of an installed module is
+// foreign. The caller closes the change.
 // Errors: *[OutdatedError]; *[UserPlanError]; those of [Host.Install].
 func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error) {
 	p := &Pending{host: h}
@@ -192,6 +201,11 @@ func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error)
 	p.report.Action, p.report.Scope, p.report.Project, p.report.Targets = "install", place.scope, p.root.Path(), targets
 	p.report.Module, p.report.Version, p.report.Digest = head.Module.Name, head.Module.Version, head.Module.Digest
 	p.trust = grant.Trust{Name: head.Module.Name, Digest: digest}
+	here, err := h.home.SavedHere(digest)
+	if err != nil {
+		return nil, err
+	}
+	p.report.Stranger = !here
 	proposals := make([]plan.Proposal, len(plans))
 	for i, t := range p.targets {
 		if t.Version != head.Targets[i].Version {
@@ -205,7 +219,10 @@ func (h *Host) OpenPlan(ctx context.Context, o OpenPlan) (_ *Pending, err error)
 	if err := sameState(head.Before, state(p.checked)); err != nil {
 		return nil, p.refused(ctx, err)
 	}
-	p.report.Runs, err = runsOf(p.checked, true)
+	if p.report.Stranger {
+		p.markOwned()
+	}
+	p.report.Runs, err = p.runsOf(nil, nil)
 	return p, err
 }
 
@@ -343,81 +360,57 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// runsOf lists what a judged change makes run by itself, from what it puts where: the module is not there to be asked. What
-// moves comes to where it goes as much as what is written there. edits says whether those of guarded files count.
-func runsOf(c plan.Checked, edits bool) ([]module.Run, error) {
-	var runs []module.Run
-	for _, s := range c.Steps() {
-		if s.Action == plan.Keep || s.Action == plan.Remove || slices.Contains(s.Owners, self) {
+// markOwned marks as foreign what a change would remove or replace of what installed modules put there: the plan says that it is
+// of that module, and nothing shows that it is.
+func (p *Pending) markOwned() {
+	steps := p.checked.Steps()
+	owned := map[string][]home.Owner{} // by folded path
+	for path, owners := range p.before.Paths() {
+		owned[plan.Fold(path)] = owners
+	}
+	for i := range p.report.Files { // one for each step
+		f, s := &p.report.Files[i], steps[i]
+		mark := func(path, what, module string) {
+			if !slices.ContainsFunc(f.Foreign, func(m Mark) bool { return m.Path == path }) {
+				f.Foreign = append(f.Foreign, Mark{path, fmt.Sprintf("%s of the installed module %s, and only the plan says that it is of that", what, module)})
+			}
+		}
+		if s.Action == plan.Keep {
 			continue
 		}
-		for _, g := range s.Guarded {
-			if s.Edits != nil && !edits {
+		gone := []string{s.Path}
+		for _, n := range s.Tree {
+			gone = append(gone, s.Path+"/"+n.Path)
+		}
+		for _, path := range gone {
+			if !s.Before.Exists {
 				continue
 			}
-			runs = append(runs, module.Run{What: g.Why, Path: g.Path, Text: shownEdits(s)})
-		}
-		for _, came := range comesTo(c.Root(), s) {
-			if ext := strings.ToLower(path.Ext(came.path)); len(s.Guarded) > 0 && s.Action != plan.Move || ext != ".md" && ext != ".mdc" && ext != ".toml" {
-				continue
+			if owners := owned[plan.Fold(path)]; len(owners) > 0 {
+				mark(path, "it is a file", owners[0].Module)
 			}
-			text, err := readStart(came.open)
-			if err != nil {
-				return nil, fmt.Errorf("reading what comes to %q: %w", came.path, err)
-			}
-			if what, head := module.FrontmatterRuns(text); what != "" {
-				runs = append(runs, module.Run{What: what, Path: came.path, Text: head})
+			for _, m := range slices.Sorted(maps.Keys(p.before.Modules)) {
+				for _, t := range p.before.Modules[m].Targets {
+					if records := t.Edits[path]; len(records) > 0 && (path != s.Path || len(p.reverted[path]) > 0 || replaces(s, records)) {
+						mark(path, "it holds edits", m)
+					}
+				}
 			}
 		}
 	}
-	return runs, nil
 }
 
-// comes is a file that a step brings to a path.
-type comes struct {
-	path string
-	open func() (io.ReadCloser, error)
-}
-
-func comesTo(r *root.Root, s plan.Step) []comes {
-	if s.Action != plan.Move {
-		if s.Content == nil {
-			return nil
-		}
-		return []comes{{s.Path, s.Content.Open}}
+// replaces reports whether a step removes or changes what edits of a file put there.
+func replaces(s plan.Step, theirs []edit.Record) bool {
+	if s.Edits == nil {
+		return true // all of the file
 	}
-	from := func(path string) func() (io.ReadCloser, error) {
-		return func() (io.ReadCloser, error) { return r.Open(path) }
-	}
-	if !s.Dir {
-		return []comes{{s.To, from(s.Path)}}
-	}
-	var all []comes
-	for _, n := range s.Tree {
-		if n.Regular() {
-			all = append(all, comes{s.To + "/" + n.Path, from(s.Path + "/" + n.Path)})
+	for _, e := range s.Edits {
+		for _, r := range e.Records {
+			if slices.ContainsFunc(theirs, func(t edit.Record) bool { return changes(r, t) }) {
+				return true
+			}
 		}
 	}
-	return all
-}
-
-// shownEdits is what edits put into a file, or nothing for a whole file, which the preview shows.
-func shownEdits(s plan.Step) string {
-	var b strings.Builder
-	for _, e := range editsOf(s) {
-		if e.New != nil {
-			fmt.Fprintf(&b, "%s%s: %s\n", e.At, e.ID, *e.New)
-		}
-	}
-	return b.String()
-}
-
-// readStart reads as much of a file as says what it makes run.
-func readStart(open func() (io.ReadCloser, error)) ([]byte, error) {
-	r, err := open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(io.LimitReader(r, 2*module.MaxFrontmatter))
+	return false
 }

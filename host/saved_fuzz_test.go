@@ -52,7 +52,7 @@ func FuzzSavedPlan(f *testing.F) {
 			if d := abi.DigestOf(saved); p.Trust().Digest != d {
 				t.Errorf("the digest is %v, want %v", p.Trust().Digest, d)
 			}
-			if again := (bytes.Buffer{}); p.Save(&again) != nil || again.Len() == 0 {
+			if again := (bytes.Buffer{}); p.Save(t.Context(), &again) != nil || again.Len() == 0 {
 				t.Error("what was read from a file cannot be saved again")
 			}
 			if err := p.Close(); err != nil {

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,7 +150,7 @@ func TestU04Trust(t *testing.T) {
 func TestSavedDamage(t *testing.T) {
 	s := newScene(t, answering(t, abi.Write{Path: ".guest/a", Mode: 0o644, Content: abi.Bytes("text of a")}, abi.Write{Path: ".guest/b", Mode: 0o755, Content: abi.Bytes("b")}), abi.Limits{})
 	var whole bytes.Buffer
-	if err := s.propose(t).Save(&whole); err != nil {
+	if err := s.propose(t).Save(t.Context(), &whole); err != nil {
 		t.Fatal(err)
 	}
 	file := whole.Bytes()
@@ -218,7 +220,98 @@ func TestSavedBounds(t *testing.T) {
 	if _, err := s.stranger(t, savedPlan(t, twice, encoded, encoded)); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("one extension twice: %v", err)
 	}
-	if err := s.propose(t).Save(io.Discard); err != nil {
+	if err := s.propose(t).Save(t.Context(), io.Discard); err != nil {
 		t.Errorf("saving a plan of nothing: %v", err)
+	}
+}
+
+// TestU04Owned: a plan that was not made here can say that it is of an installed module. What it removes or replaces of that is
+// asked for; the same plan made here is an upgrade as any.
+func TestU04Owned(t *testing.T) {
+	file := func(text string) string { return "regular file 0644 " + abi.DigestOf([]byte(text)).String() }
+	const edited = "{\n  \"x\": 1\n}\n"
+	a := abi.Write{Path: ".guest/a", Mode: 0o644, Content: abi.Bytes("a")}
+	b := abi.Write{Path: ".guest/b", Mode: 0o644, Content: abi.Bytes("b")}
+	c := set(".guest/c.json", value("/x", int64(1)))
+	all := map[string]string{".guest/a": file("a"), ".guest/b": file("b"), ".guest/c.json": file(edited)}
+	for name, tt := range map[string]struct {
+		intents []abi.Intent
+		named   []string // what is asked for
+	}{
+		"nothing of it":   {nil, []string{".guest/a", ".guest/b", ".guest/c.json"}},
+		"one file less":   {[]abi.Intent{a, c}, []string{".guest/b"}},
+		"another content": {[]abi.Intent{a, abi.Write{Path: ".guest/b", Mode: 0o644, Content: abi.Bytes("evil")}, c}, []string{".guest/b"}},
+		"another value":   {[]abi.Intent{a, b, set(".guest/c.json", value("/x", int64(2)))}, []string{".guest/c.json"}},
+		"value for value": {[]abi.Intent{a, b, set(".guest/c.json", value("/y", int64(1)))}, []string{".guest/c.json"}},
+		"the same":        {[]abi.Intent{a, b, c}, nil},
+		"one file more":   {[]abi.Intent{a, b, c, abi.Write{Path: ".guest/n", Mode: 0o644, Content: abi.Bytes("n")}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, answering(t, a, b, c), abi.Limits{})
+			if err := s.install(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			before := tree(t, s.project)
+			was := maps.Clone(all)
+			if name == "one file more" {
+				was[".guest/n"] = "nothing"
+			}
+			encoded := encode(t, tt.intents...)
+			head := header(len(encoded), was)
+			head["module"] = map[string]any{"name": s.propose(t).Report().Module, "version": "9.9.9", "sha256": strings.Repeat("0", 64)}
+			forged := savedPlan(t, head, encoded)
+			p, err := s.stranger(t, forged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !p.Report().Stranger {
+				t.Error("it is said to be made here")
+			}
+			if err := p.Save(t.Context(), io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			if p, err = s.stranger(t, forged); err != nil || !p.Report().Stranger {
+				t.Fatalf("saved again it is ours: %v", err)
+			}
+			var foreign *host.ForeignError
+			err = p.Apply(t.Context(), host.Consent{})
+			if errors.As(err, &foreign) != (tt.named != nil) || foreign != nil && (!foreign.Stranger || !slices.Equal(foreign.Paths, tt.named)) {
+				t.Fatalf("got %v, want that %q are asked for", err, tt.named)
+			}
+			if tt.named == nil {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if now := tree(t, s.project); now != before {
+				t.Errorf("the project was %s, is %s", before, now)
+			}
+
+			// The same, made here.
+			other := s.beside(t, answering(t, tt.intents...))
+			other.module = s.module
+			var ours bytes.Buffer
+			if err := other.propose(t).Save(t.Context(), &ours); err != nil {
+				t.Fatal(err)
+			}
+			q, err := s.stranger(t, ours.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := q.Apply(t.Context(), host.Consent{}); err != nil || q.Report().Stranger {
+				t.Errorf("made here: %v", err)
+			}
+			after := tree(t, s.project)
+			if err := s.install(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if p, err = s.stranger(t, forged); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Apply(t.Context(), host.Consent{Foreign: true}); err != nil || tree(t, s.project) != after {
+				t.Errorf("with consent: %v, the project is %s, want %s", err, tree(t, s.project), after)
+			}
+		})
 	}
 }

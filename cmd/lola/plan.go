@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,7 +20,8 @@ func (a *app) planCommand() *cobra.Command {
 		Long: "Look at plans that \"lola install --out FILE\" saved, and apply them.\n" +
 			"A saved plan is believed nothing, whoever it is from: it is judged under what is granted on this machine, asks the\n" +
 			"same questions again, and applies only to the state that it was made for. Whether it is for a project or for the\n" +
-			"folder of an assistant in your home stands in it.",
+			"folder of an assistant in your home stands in it. If it was not saved here, what it removes or replaces of an\n" +
+			"installed module takes --yes.",
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -98,7 +100,7 @@ func (a *app) openPlan(cmd *cobra.Command, in host.OpenPlan, o settleOptions) er
 }
 
 // save writes the plan to a new file.
-func (a *app) save(p *host.Pending, view *preview.Preview, o settleOptions) (err error) {
+func (a *app) save(ctx context.Context, p *host.Pending, view *preview.Preview, o settleOptions) (err error) {
 	f, err := os.OpenFile(o.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return hinted{fmt.Errorf("saving the plan: %w", err), "name a file that is not there yet"}
@@ -108,7 +110,7 @@ func (a *app) save(p *host.Pending, view *preview.Preview, o settleOptions) (err
 			os.Remove(o.out)
 		}
 	}()
-	if err := p.Save(f); err != nil {
+	if err := p.Save(ctx, f); err != nil {
 		return err
 	}
 	if o.json {

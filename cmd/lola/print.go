@@ -25,6 +25,9 @@ var signs = map[string]string{"create": "+", "update": "~", "remove": "-", "move
 
 // list says in a line each what a change does: what needs attention first, then files; notes go to the standard error.
 func (a *app) list(v *preview.Preview) {
+	if v.Stranger {
+		fmt.Fprintln(a.stdout, "! "+preview.StrangerWarning)
+	}
 	for _, r := range v.Runs {
 		fmt.Fprintf(a.stdout, "! %s: %s\n", escape(r.Path), escape(r.What))
 	}

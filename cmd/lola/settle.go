@@ -24,7 +24,7 @@ type settleOptions struct {
 func (a *app) settle(ctx context.Context, p *host.Pending, o settleOptions) error {
 	view := view(p.Report(), o.dryRun)
 	if o.out != "" {
-		return a.save(p, view, o)
+		return a.save(ctx, p, view, o)
 	}
 	if o.dryRun {
 		if err := a.show(ctx, p, view, o); err != nil {
@@ -79,6 +79,9 @@ func (a *app) apply(ctx context.Context, p *host.Pending, view *preview.Preview,
 			question = fmt.Sprintf("Let module %s of this digest make that run by itself, now and whenever it is installed again?", trust.Trust.Name)
 		case errors.As(err, &foreign):
 			question = fmt.Sprintf("Overwrite, move or remove %d path(s) that lola did not install?", len(foreign.Paths))
+			if foreign.Stranger {
+				question = fmt.Sprintf("Overwrite, move or remove %d path(s) for a plan that was not made here?", len(foreign.Paths))
+			}
 		}
 		if question == "" || !a.terminal() {
 			return err
@@ -143,7 +146,7 @@ func (a *app) ask(ctx context.Context, question string) (bool, error) {
 func view(r host.Report, dryRun bool) *preview.Preview {
 	v := &preview.Preview{
 		Action: r.Action, Module: r.Module, Version: r.Version, Digest: r.Digest, Project: r.Project, Scope: string(r.Scope),
-		Targets: r.Targets, Level: r.Level, Notices: r.Notices, DryRun: dryRun, Changed: r.Changed,
+		Targets: r.Targets, Level: r.Level, Stranger: r.Stranger, Notices: r.Notices, DryRun: dryRun, Changed: r.Changed,
 	}
 	for _, x := range r.Runs {
 		v.Runs = append(v.Runs, preview.Run(x))

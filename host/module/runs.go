@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/internal/strictyaml"
 )
 
@@ -55,9 +56,9 @@ func runs(key string) string {
 
 var joined, newlines = strings.NewReplacer("-", "", "_", ""), strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Runs lists what the module makes run by itself: its MCP servers, and what the frontmatter of a Markdown file asks for.
-// A frontmatter that cannot be read counts: an assistant may read it otherwise. Install hooks are not in it, see
-// [Package.Hooks].
+// Runs lists what the module makes run by itself: its MCP servers, what the frontmatter of a Markdown file asks for, and the
+// commands in the text of one that [MayCommand]. A frontmatter that cannot be read counts: an assistant may read it otherwise.
+// Install hooks are not in it, see [Package.Hooks].
 func (p *Package) Runs() ([]Run, error) {
 	var runs []Run
 	for _, f := range p.files {
@@ -77,11 +78,35 @@ func (p *Package) Runs() ([]Run, error) {
 			runs = append(runs, Run{What: "MCP servers that the assistant starts", Path: f.path, Text: string(text)})
 			continue
 		}
-		if what, head := FrontmatterRuns(text); what != "" {
-			runs = append(runs, Run{What: what, Path: f.path, Text: head})
-		}
+		runs = append(runs, TextRuns(f.path, text, MayCommand(f.path))...)
 	}
 	return runs, nil
+}
+
+// TextRuns lists what the text of a file makes run by itself, for an assistant that finds it at the path: by its frontmatter
+// and, if commands are run there, by those.
+func TextRuns(path string, text []byte, commands bool) []Run {
+	var runs []Run
+	if what, head := FrontmatterRuns(text); what != "" {
+		runs = append(runs, Run{What: what, Path: path, Text: head})
+	}
+	if commands {
+		if all := CommandRuns(text); all != "" {
+			runs = append(runs, Run{What: "commands that the assistant runs when it reads the file", Path: path, Text: all})
+		}
+	}
+	return runs
+}
+
+// Looked returns the digests of the files that [Package.Runs] looks at for all that a Markdown file can make run.
+func (p *Package) Looked() map[abi.Digest]bool {
+	all := map[abi.Digest]bool{}
+	for _, f := range p.files {
+		if MayCommand(f.path) {
+			all[f.digest] = true
+		}
+	}
+	return all
 }
 
 // FrontmatterRuns says what the frontmatter of a Markdown file makes run, "" for nothing, and the frontmatter. The beginning

@@ -58,6 +58,14 @@ func TestRuns(t *testing.T) {
 		"a rule":                {"skills/a/ref/more.md", "-----\nText.\n", "cannot be read"},
 		"a line that begins so": {"skills/a/ref/more.md", "- --\nhooks: x\n", ""},
 		"another ending's case": {"skills/a/B.MD", "---\nhooks: x\n---\n", "hooks"},
+		"a command":             {"commands/c.md", "Then !`date`.\n", "commands"},
+		"in a skill's file":     {"skills/a/ref/more.md", "x!`date`", "commands"},
+		"in an agent":           {"agents/a.md", "!`date`", "commands"},
+		"in a fence":            {"commands/c.md", "````\n!`date`\n````\n", "commands"},
+		"a fence of its own":    {"commands/c.md", "```!\ndate\n```\n", "commands"},
+		"not Markdown at all":   {"skills/a/run.sh", "!`date`", ""},
+		"in instructions":       {"AGENTS.md", "!`date`", ""},
+		"without a mark":        {"commands/c.md", "Run `date`! Then ``x``.\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -84,5 +92,28 @@ func TestRuns(t *testing.T) {
 				t.Errorf("runs: %+v, want one with %q", runs, tt.want)
 			}
 		})
+	}
+}
+
+// TestCommandRuns: each mark counts, whatever stands around it, so that none hides another; all are counted, some are shown.
+func TestCommandRuns(t *testing.T) {
+	many := strings.Repeat("!`x`\n", 60)
+	for name, tt := range map[string]struct{ text, want string }{
+		"one":                   {"Then !`git status`.", "!`git status`\n"},
+		"two on a line":         {"!`a` and !`b`", "!`a`\n!`b`\n"},
+		"over lines":            {"!`a \\\n  b`", "!`a \\\n  b`\n"},
+		"one within another":    {"x!`foo !`evil`", "!`foo !`\n!`evil`\n"},
+		"many backquotes":       {"!``a ` b``", "!``a `\n"},
+		"no end":                {"!`a\nb", "!`a\n"},
+		"at the end":            {"!`", "!`\n"},
+		"fence without an end":  {"```!\na\n", "```!\na\n\n"},
+		"fence and a command":   {"```!\na\n```\n!`b`", "!`b`\n```!\na\n```\n"},
+		"a command behind much": {"!`" + strings.Repeat("x", module.MaxShown) + "` !`evil`", "!`evil`\n(and 1 more, not shown)\n"},
+		"very many":             {many, many[:50*5] + "(and 10 more, not shown)\n"},
+		"none":                  {"Wow! `a` ```sh\n!\n```", ""},
+	} {
+		if got := module.CommandRuns([]byte(tt.text)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
 	}
 }

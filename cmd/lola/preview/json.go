@@ -26,6 +26,7 @@ type (
 		Level       string           `json:"level,omitempty"`
 		DryRun      bool             `json:"dry_run"`
 		Changed     bool             `json:"changed"`
+		Stranger    bool             `json:"stranger,omitempty"`
 		Counts      counts           `json:"counts"`
 		Runs        []jsonRun        `json:"runs"`
 		Changes     []jsonChange     `json:"changes"`
@@ -92,7 +93,7 @@ func (p *Preview) JSON() any { return p.report() }
 func (p *Preview) report() report {
 	r := report{
 		Format: Format, Action: valid(p.Action), Module: valid(p.Module), Version: valid(p.Version), Digest: valid(p.Digest), Project: valid(p.Project),
-		Scope: valid(p.Scope), Targets: texts(p.Targets), Level: valid(p.Level), DryRun: p.DryRun, Changed: p.Changed, Counts: p.counts(),
+		Scope: valid(p.Scope), Targets: texts(p.Targets), Level: valid(p.Level), DryRun: p.DryRun, Changed: p.Changed, Stranger: p.Stranger, Counts: p.counts(),
 		Runs: []jsonRun{}, Changes: []jsonChange{}, Stays: marks(p.Stays), Skipped: marks(p.Skipped), Notices: texts(p.Notices),
 		Messages: []jsonMessage{}, Diagnostics: []jsonDiagnostic{},
 	}

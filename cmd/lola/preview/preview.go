@@ -33,11 +33,13 @@ type Preview struct {
 	Scope   string // "project" or "user"; empty: not said
 	Targets []string
 	Level   string // the confinement that the extensions ran under
-	Runs    []Run
-	Changes []Change
-	Stays   []Mark // what is left where it is
-	Skipped []Mark // what is no part of the module
-	Notices []string
+	// Stranger says that the change is a saved plan of whoever: what it says of the module may be untrue.
+	Stranger bool
+	Runs     []Run
+	Changes  []Change
+	Stays    []Mark // what is left where it is
+	Skipped  []Mark // what is no part of the module
+	Notices  []string
 	// Messages and Diagnostics are what extensions said.
 	Messages    []Message
 	Diagnostics []Diagnostic
@@ -175,8 +177,14 @@ func (p *Preview) WriteNotes(w io.Writer, o Options) error {
 	return pr.flush()
 }
 
+// StrangerWarning is what is said first of a [Preview.Stranger].
+const StrangerWarning = "this plan was not made here: module, version and digest are what it says"
+
 // dangers writes what needs attention, all of it, and says whether there is any.
 func (p *Preview) dangers(pr *printer) bool {
+	if p.Stranger {
+		pr.line(danger, "! ", StrangerWarning)
+	}
 	if len(p.Runs) > 0 && p.Digest != "" {
 		pr.line(danger, "! ", name(p.Module)+"@sha256:"+name(p.Digest)+" makes this run by itself:")
 	}
@@ -204,7 +212,7 @@ func (p *Preview) dangers(pr *printer) bool {
 		pr.line(danger, "! ", "stays: "+name(s.Path)+": "+s.Why)
 	}
 	c := p.counts()
-	return c.Runs+c.Guarded+c.Foreign+c.Stays > 0
+	return p.Stranger || c.Runs+c.Guarded+c.Foreign+c.Stays > 0
 }
 
 // noteLines bounds what an extension's messages and diagnostics take up unless all is asked for.

@@ -52,6 +52,9 @@ func is(arg int, want uint64) Test    { return Test{Arg: arg, Mask: all, Want: w
 func lacks(arg int, bits uint64) Test { return Test{Arg: arg, Mask: bits} }
 func self(arg int) Test               { return Test{Arg: arg, Mask: all, Self: true} }
 
+// HasCalls reports whether there are lists for an architecture, by Go's name.
+func HasCalls(arch string) bool { return arch == "amd64" || arch == "arm64" }
+
 // Calls returns what a child may call from a stage on, on Linux. Everything else kills it, a call of another ABI of the
 // machine (i386, x32, 32-bit ARM) too. withC is for programs that are linked with C, whose threads the C library starts.
 //

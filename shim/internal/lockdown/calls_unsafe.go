@@ -11,15 +11,6 @@ import (
 
 // The calls that x/sys/unix has no function for. Authority: landlock_create_ruleset(2), landlock_add_rule(2), seccomp(2).
 
-// landlockAsk asks for the version, or the errata that are fixed.
-func landlockAsk(what uintptr) (int, error) {
-	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, what)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
-}
-
 func landlockCreate(attr *unix.LandlockRulesetAttr) (fd int, err error) {
 	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr), 0)
 	if errno != 0 {
@@ -30,15 +21,6 @@ func landlockCreate(attr *unix.LandlockRulesetAttr) (fd int, err error) {
 
 func landlockAllow(rules int, attr *unix.LandlockPathBeneathAttr) error {
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(attr)), 0, 0, 0)
-	if errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-// seccompHas asks whether the kernel knows an action.
-func seccompHas(action uint32) error {
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
 	if errno != 0 {
 		return errno
 	}

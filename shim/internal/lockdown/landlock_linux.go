@@ -9,49 +9,23 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lola-ext/lola/shim/policy"
+	"github.com/lola-ext/lola/shim/probe"
 )
 
 // restrictFiles puts Landlock up with all that this kernel's version knows. version is what is in force, 0 with the
 // reason if the kernel has none or it cannot reach all threads.
 func restrictFiles(spec Spec) (version int, why string, err error) {
-	version, scoped, err := landlockVersion()
+	has, err := probe.Landlock()
 	if err != nil {
 		return 0, err.Error(), nil
 	}
-	if withC && version < policy.LandlockThreads {
-		return 0, fmt.Sprintf("the program is linked with C, and Landlock %d confines one thread at a time: build it with CGO_ENABLED=0, or have Landlock %d", version, policy.LandlockThreads), nil
+	if withC && has.ABI < policy.LandlockThreads {
+		return 0, fmt.Sprintf("the program is linked with C, and Landlock %d confines one thread at a time: build it with CGO_ENABLED=0, or have Landlock %d", has.ABI, policy.LandlockThreads), nil
 	}
-	if !scoped {
-		version = policy.LandlockScopes - 1
-		why = "this kernel's scopes keep the threads of one process apart, so signals and abstract sockets stay open: update the kernel"
-	}
-	if err := landlock(version, spec.Stage, spec.Folder); err != nil {
+	if err := landlock(has.ABI, spec.Stage, spec.Folder); err != nil {
 		return 0, "", err
 	}
-	return version, why, looked()
-}
-
-// landlockVersion returns the version of the kernel's ABI, and whether its scopes are any good. The error says why there
-// is none.
-func landlockVersion() (version int, scoped bool, err error) {
-	version, err = landlockAsk(unix.LANDLOCK_CREATE_RULESET_VERSION)
-	switch {
-	case errors.Is(err, unix.ENOSYS):
-		return 0, false, errors.New("the kernel was built without Landlock, or is emulated")
-	case errors.Is(err, unix.EOPNOTSUPP):
-		return 0, false, errors.New("Landlock is switched off: boot with lsm=landlock,... as Documentation/security/landlock.rst says")
-	case err != nil:
-		return 0, false, fmt.Errorf("the kernel, or a sandbox around this process, does not let it use Landlock: %w", err)
-	case version < 1:
-		return 0, false, fmt.Errorf("the kernel says it has Landlock %d", version)
-	case version < policy.LandlockScopes:
-		return version, true, nil
-	}
-	fixed, err := landlockAsk(unix.LANDLOCK_CREATE_RULESET_ERRATA)
-	if err != nil { // a kernel too old to say what it fixed did not fix it
-		fixed = 0
-	}
-	return version, fixed&policy.LandlockErratum != 0, nil
+	return has.ABI, has.Without, looked()
 }
 
 // landlock confines all threads to what the stage has in its folder.

@@ -11,21 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lola-ext/lola/shim/policy"
+	"github.com/lola-ext/lola/shim/probe"
 )
 
-// machine is what this one has, asked in another way than Enter asks.
+// machine is what this one has.
 func machine(t *testing.T) (landlock int, seccomp bool) {
 	t.Helper()
-	landlock, scoped, err := landlockVersion()
-	if err != nil {
-		landlock = 0
-	} else if !scoped {
-		landlock = policy.LandlockScopes - 1
+	for _, w := range probe.System().Walls {
+		if w.Name == policy.WallLandlock {
+			landlock = w.Version
+		}
+		if w.Name == policy.WallSeccomp {
+			seccomp = w.Enforced == probe.Yes
+		}
 	}
-	if linkedWithC() && landlock < policy.LandlockThreads {
-		landlock = 0
-	}
-	return landlock, seccompHas(unix.SECCOMP_RET_KILL_PROCESS) == nil && auditArch != 0
+	return landlock, seccomp
 }
 
 // linkedWithC: Go's toolchain links some standard packages with C where it finds a compiler.

@@ -8,17 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lola-ext/lola/shim/policy"
+	"github.com/lola-ext/lola/shim/probe"
 )
 
 // restrictCalls puts the stage's list of system calls up, for all threads, on top of what is up already. why says why the
 // kernel has no such thing.
 func restrictCalls(stage policy.Stage) (why string, err error) {
-	if auditArch == 0 {
+	if !policy.HasCalls(runtime.GOARCH) {
 		return fmt.Sprintf("the list of system calls was not made for %s", runtime.GOARCH), nil
 	}
 	if stage != policy.Guest { // by then the answer is known, and the question not allowed
-		if err := seccompHas(unix.SECCOMP_RET_KILL_PROCESS); err != nil {
-			return fmt.Sprintf("the kernel, an emulator or a sandbox around this process does not let it use seccomp filters that kill: %v", err), nil
+		if err := probe.Seccomp(); err != nil {
+			return err.Error(), nil
 		}
 	}
 	program, err := assemble(policy.Calls(stage, withC), auditArch, number, uint32(os.Getpid()))

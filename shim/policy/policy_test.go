@@ -141,7 +141,7 @@ func TestConditions(t *testing.T) {
 	for _, s := range []Stage{Compile, Store, Load, Guest} {
 		for _, c := range Calls(s, true) {
 			switch c.Name {
-			case "mmap", "mprotect", "clone", "tgkill", "prctl", "seccomp":
+			case "mmap", "mprotect", "clone", "tgkill", "prctl", "seccomp", "madvise", "fcntl":
 				if len(c.When) == 0 {
 					t.Errorf("%s: %s has no condition", s, c.Name)
 				}

@@ -35,6 +35,18 @@ const (
 	// And with DETACHED, which means nothing today: musl's.
 	cloneMusl = 0x7d0f00
 
+	// FUTEX_WAIT, FUTEX_WAKE with FUTEX_PRIVATE_FLAG. The others of futex(2), which inherit priorities or move waiters, are
+	// where its flaws have been.
+	futexWait = 128
+	futexWake = 129
+
+	madvDontNeed   = 4 // MADV_
+	madvFree       = 8
+	madvHugePage   = 14
+	madvNoHugePage = 15
+	madvCollapse   = 25
+	madvGuard      = 102 // MADV_GUARD_INSTALL: glibc's stacks
+
 	fGetFL = 3 // F_GETFL, F_SETFL: a file is made not to block, and is asked whether it does
 	fSetFL = 4
 
@@ -76,7 +88,8 @@ func Calls(stage Stage, withC bool) []Call {
 func guestCalls() []Call {
 	return []Call{
 		// The scheduler: idle and woken threads, most calls by far.
-		{Name: "futex"},
+		{Name: "futex", When: []Test{is(1, futexWait)}},
+		{Name: "futex", When: []Test{is(1, futexWake)}},
 		{Name: "nanosleep"},         // short waits of the thread that watches the others
 		{Name: "sched_yield"},       // spinning before sleeping
 		{Name: "sched_getaffinity"}, // how many processors there are, asked anew about once a second
@@ -97,7 +110,12 @@ func guestCalls() []Call {
 		// Memory: Go's heap, guests' memory. It is there to be written from the start, and none of it becomes code.
 		{Name: "mmap", When: []Test{lacks(2, protExec)}},
 		{Name: "munmap"},
-		{Name: "madvise"},
+		// What the heap says of its pages. Root could have others taken from the machine (MADV_HWPOISON).
+		{Name: "madvise", When: []Test{is(2, madvDontNeed)}},
+		{Name: "madvise", When: []Test{is(2, madvFree)}},
+		{Name: "madvise", When: []Test{is(2, madvHugePage)}},
+		{Name: "madvise", When: []Test{is(2, madvNoHugePage)}},
+		{Name: "madvise", When: []Test{is(2, madvCollapse)}},
 		{Name: "prctl", When: []Test{is(0, prSetVMA)}}, // Go names its memory, where the kernel keeps names
 
 		// A new thread, its signal stack, and its end.
@@ -160,6 +178,8 @@ func libraryCalls() []Call {
 		{Name: "clone", When: []Test{is(0, cloneGlibc)}},
 		{Name: "clone", When: []Test{is(0, cloneMusl)}},
 		{Name: "mprotect", When: []Test{lacks(2, protExec)}}, // heaps and stacks, which it reserves first
+		{Name: "madvise", When: []Test{is(2, madvGuard)}},
+		{Name: "futex"}, // its locks have more ways to wait
 		{Name: "set_robust_list"},
 		{Name: "rseq"},
 		{Name: "brk"},

@@ -296,7 +296,12 @@ func deeds() map[string]deed {
 				return raw(unix.SYS_PKEY_MPROTECT, p, 4096, unix.PROT_READ|unix.PROT_EXEC, ^uintptr(0))
 			}
 		},
-		"remap_file_pages": call(unix.SYS_REMAP_FILE_PAGES, 0, 0, 0, 0, 0),
+		"madvise poison": func() func() syscall.Errno {
+			p := anon(unix.PROT_READ)
+			return func() syscall.Errno { return raw(unix.SYS_MADVISE, p, 4096, unix.MADV_HWPOISON) }
+		},
+		"futex of another kind": call(unix.SYS_FUTEX, pointer(new(uint32)), 6|128, 0, 0, 0, 0),
+		"remap_file_pages":      call(unix.SYS_REMAP_FILE_PAGES, 0, 0, 0, 0, 0),
 		"mremap": func() func() syscall.Errno {
 			p := anon(unix.PROT_READ)
 			return func() syscall.Errno { return raw(unix.SYS_MREMAP, p, 4096, 4096, 0, 0) }

@@ -136,7 +136,7 @@ func exports() (list []Guest) {
 // ends come at each point where the guest's code runs.
 func ends() (list []Guest) {
 	point := func(where string, set func(*Parts, []byte), result bool) {
-		for status, word := range map[int32]string{0: "0", 1: "1", -1: "-1"} {
+		for status, word := range map[int32]string{0: "0", 1: "1", 255: "255", -1: "-1"} {
 			body := exit(status)
 			if result {
 				body = exitI32(status)

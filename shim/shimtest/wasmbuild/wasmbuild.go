@@ -33,9 +33,9 @@ const (
 
 // Builder collects the parts of a module. Imports of functions come before functions, because both share one numbering.
 type Builder struct {
-	types, imports, funcs, tables, memories, exports, start, code, data [][]byte
-	nfuncs                                                              uint32
-	tail                                                                []byte
+	types, imports, funcs, tables, memories, exports, start, elements, code, data [][]byte
+	nfuncs                                                                        uint32
+	tail                                                                          []byte
 }
 
 // New returns an empty module.
@@ -149,6 +149,34 @@ func (m *Builder) FuncLocals(as string, params, results []ValType, n uint32, bod
 	return index
 }
 
+// Repeat adds n functions of one type, without parameters and results, all with the same body and with groups of so many
+// locals of type i32. It returns the index of the first.
+func (m *Builder) Repeat(n int, locals []uint32, body ...[]byte) uint32 {
+	kind := m.typeOf(nil, nil)
+	code := U32(uint32(len(locals)))
+	for _, n := range locals {
+		code = join(code, U32(n), []byte{byte(I32)})
+	}
+	code = join(code, slices.Concat(body...), []byte{0x0b})
+	code = join(U32(uint32(len(code))), code)
+	for range n {
+		m.funcs = append(m.funcs, kind)
+		m.code = append(m.code, code)
+	}
+	m.nfuncs += uint32(n)
+	return m.nfuncs - uint32(n)
+}
+
+// Elements places functions in table 0 from offset on.
+func (m *Builder) Elements(offset int32, funcs ...uint32) *Builder {
+	e := join([]byte{0}, I32Const(offset), []byte{0x0b}, U32(uint32(len(funcs))))
+	for _, f := range funcs {
+		e = append(e, U32(f)...)
+	}
+	m.elements = append(m.elements, e)
+	return m
+}
+
 // Start names the function that runs when the module is instantiated.
 func (m *Builder) Start(index uint32) *Builder {
 	m.start = [][]byte{U32(index)}
@@ -186,6 +214,7 @@ func (m *Builder) Bytes() []byte {
 	section(5, m.memories)
 	section(7, m.exports)
 	section(8, m.start)
+	section(9, m.elements)
 	section(10, m.code)
 	section(11, m.data)
 	return append(out, m.tail...)
@@ -198,6 +227,12 @@ func I32Const(v int32) []byte { return append([]byte{0x41}, S64(int64(v))...) }
 
 // Call calls a function.
 func Call(index uint32) []byte { return append([]byte{0x10}, U32(index)...) }
+
+// CallIndirect pops a number of table 0 and calls the function there, which must have the type of that index.
+func CallIndirect(kind uint32) []byte { return join([]byte{0x11}, U32(kind), []byte{0}) }
+
+// I64Const pushes v.
+func I64Const(v int64) []byte { return append([]byte{0x42}, S64(v)...) }
 
 // LocalGet pushes a parameter or local.
 func LocalGet(i uint32) []byte { return append([]byte{0x20}, U32(i)...) }
@@ -226,6 +261,9 @@ func LoadAt(offset uint32) []byte { return append([]byte{0x28, 2}, U32(offset)..
 // Store pops a value and an address and stores the i32.
 func Store() []byte { return []byte{0x36, 2, 0} }
 
+// Store8 is Store of the lowest byte only.
+func Store8() []byte { return []byte{0x3a, 0, 0} }
+
 // Grow pops a number of pages, grows memory, pushes the old size or -1.
 func Grow() []byte { return []byte{0x40, 0} }
 
@@ -234,6 +272,12 @@ func GrowTable(table uint32) []byte { return append([]byte{0xfc, 0x0f}, U32(tabl
 
 // NullFunc pushes a null reference to a function.
 func NullFunc() []byte { return []byte{0xd0, 0x70} }
+
+// Equal compares two i32.
+func Equal() []byte { return []byte{0x46} }
+
+// Zero tells whether an i32 is 0.
+func Zero() []byte { return []byte{0x45} }
 
 // Return returns.
 func Return() []byte { return []byte{0x0f} }

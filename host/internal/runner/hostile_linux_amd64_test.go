@@ -445,3 +445,34 @@ at its deadline, by what it would have taken with a processor to itself. linux/a
 	}
 	return b.String()
 }
+
+// TestWorse: a run is held to its line in each of its columns.
+func TestWorse(t *testing.T) {
+	good := row{Name: "a", Case: "W01", Outcome: "trap", Child: 60 << 20, Host: 1 << 20, CPU: 50 * time.Millisecond}
+	line := good.line(false)
+	for what, change := range map[string]func(*row){
+		"":                   func(*row) {},
+		"the case":           func(r *row) { r.Case = "" },
+		"the outcome":        func(r *row) { r.Outcome = "exit" },
+		"the child's memory": func(r *row) { r.Child = 64 << 20 },
+		"the host's memory":  func(r *row) { r.Host = 8 << 20 },
+		"the processor time": func(r *row) { r.CPU = 100 * time.Millisecond },
+	} {
+		r := good
+		change(&r)
+		if got, _, _ := strings.Cut(r.worse(line), ":"); got != what {
+			t.Errorf("got %q, want %q", got, what)
+		}
+	}
+	better := good
+	better.Child, better.CPU = 1<<20, 0
+	if got := better.worse(good.line(true)); got != "" {
+		t.Errorf("better is worse: %s", got)
+	}
+	ended := row{Outcome: ClassDeadline, Took: time.Second, Deadline: time.Second}
+	line = ended.line(false)
+	ended.Took += 1001 * time.Millisecond
+	if got := ended.worse(line); !strings.HasPrefix(got, "when it was gone") {
+		t.Errorf("late: got %q", got)
+	}
+}

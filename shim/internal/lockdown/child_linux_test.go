@@ -27,6 +27,7 @@ type orders struct {
 	Guest  bool   // go on to the second stage
 	Do     string // the name of a deed
 	Thread string // "": the thread that locked down; "before", "after": one that was started then
+	Donate string // a folder that the child gets as descriptor 3
 	Module string // for a trace
 	Live   bool   // for a trace: then do the deed "live"
 }
@@ -85,7 +86,7 @@ func obey(o orders) {
 	runtime.LockOSThread()
 	report, err := Enter(o.Spec)
 	if err != nil {
-		tell("err=%v\n", err)
+		tell("err=%v; then: %v\n", err, Guest())
 		return
 	}
 	b, err := json.Marshal(report)
@@ -131,6 +132,14 @@ func play(t *testing.T, o orders) outcome {
 	}
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), ordersVar+"="+string(b))
+	if o.Donate != "" {
+		dir, err := os.Open(o.Donate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dir.Close()
+		cmd.ExtraFiles = []*os.File{dir}
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })

@@ -92,9 +92,6 @@ func TestWrongOrders(t *testing.T) {
 	if out := play(t, orders{Do: "enter again"}); out.Errno != 0 || !out.Done {
 		t.Error(out)
 	}
-	if out := play(t, orders{Spec: Spec{Stage: policy.Load, Folder: "/nowhere/at/all"}, Do: "nothing"}); out.Report.Landlock == 0 && !out.Entered && out.Err == "" {
-		t.Error(out)
-	}
 }
 
 // TestLimits are kept, and the process shows nothing of itself.
@@ -174,5 +171,45 @@ func TestFolder(t *testing.T) {
 				t.Errorf("guest after %s, %s, %s alone: %s", c.stage, c.do, wall, out)
 			}
 		}
+	}
+}
+
+// TestDonatedFolder: a folder can be named by a descriptor, although the process is not dumpable and its files in /proc are
+// root's.
+func TestDonatedFolder(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, dir+"/there", "content")
+	const by = "/proc/self/fd/3"
+	t.Setenv("LOLA_LOCKDOWN_FOLDER", by)
+	spec := Spec{Stage: policy.Load, Folder: by}
+	if out := play(t, orders{Spec: spec, Donate: dir, Do: "read in folder"}); !out.Done || out.Errno != 0 {
+		t.Error(out)
+	}
+	if abi, filters := machine(t); abi > 0 || filters {
+		if out := play(t, orders{Spec: spec, Donate: dir, Do: "create in folder"}); out.Done && out.Errno == 0 {
+			t.Error(out)
+		}
+		if out := play(t, orders{Spec: spec, Donate: dir, Guest: true, Do: "read in folder"}); out.Done && out.Errno == 0 {
+			t.Error(out)
+		}
+	}
+	spec.Stage = policy.Store
+	if out := play(t, orders{Spec: spec, Donate: dir, Do: "store in folder"}); !out.Done || out.Errno != 0 {
+		t.Error(out)
+	}
+}
+
+// TestFailsClosed: a wall that the system has and that does not go up is an error, and a guest does not run after one.
+func TestFailsClosed(t *testing.T) {
+	if abi, _ := machine(t); abi == 0 {
+		t.Skip("the wall that is made to fail is Landlock, which this machine has not")
+	}
+	out := play(t, orders{Spec: Spec{Stage: policy.Load, Folder: "/nowhere/at/all"}, Do: "nothing"})
+	if out.Entered || !strings.Contains(out.Err, "Landlock") || !strings.Contains(out.Err, "/nowhere/at/all") {
+		t.Error(out)
+	}
+	// In that child Guest comes after Enter failed.
+	if !strings.Contains(out.Err, "then: this process is not locked down") {
+		t.Error(out)
 	}
 }

@@ -170,6 +170,9 @@ func takeListener(t *testing.T, pid int) int {
 		for n := range 300 {
 			if to, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, n)); err == nil && strings.Contains(to, "seccomp notify") {
 				fd, err := unix.PidfdGetfd(pidfd, n, 0)
+				if errors.Is(err, unix.EPERM) {
+					t.Skip("a sandbox around this process does not let it take a descriptor of its child")
+				}
 				if err != nil {
 					t.Fatal(err)
 				}

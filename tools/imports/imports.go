@@ -90,7 +90,7 @@ var rows = []row{
 	},
 	{
 		module: "golang.org/x/sys",
-		by:     []string{"host", "host/root", "host/internal/apply", "host/internal/launch", "host/internal/home", "host/audit", "shim/...", "bench/..."},
+		by:     []string{"host", "host/root", "host/internal/apply", "host/internal/code", "host/internal/launch", "host/internal/home", "host/audit", "shim/...", "bench/..."},
 		tests:  true,
 		why:    "system calls stand in the packages that touch files, processes and the kernel's walls",
 	},

@@ -43,7 +43,7 @@ func (h *Home) Trust(t grant.Trust) error {
 	}
 	if at, found := slices.BinarySearch(c.Trusted, t.String()); !found {
 		c.Trusted = slices.Insert(c.Trusted, at, t.String())
-		if err := h.writeJSON(".", consentName, c); err != nil {
+		if err := h.WriteJSON(".", consentName, c); err != nil {
 			return fmt.Errorf("writing the consents: %w", err)
 		}
 	}
@@ -52,7 +52,7 @@ func (h *Home) Trust(t grant.Trust) error {
 
 func (h *Home) consents() (consents, error) {
 	c := consents{Format: consentFormat}
-	err := h.readJSON(".", consentName, maxConsents, &c)
+	err := h.ReadJSON(".", consentName, maxConsents, &c)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
@@ -94,7 +94,7 @@ func (h *Home) Agreed(r *root.Root) (Agreed, error) {
 func (h *Home) agreed(path, id string) (Agreed, error) {
 	want := Agreed{Format: consentFormat, Root: path, Identity: id}
 	a := Agreed{}
-	err := h.readJSON(rootsDir, rootName(path, id), maxConsents, &a)
+	err := h.ReadJSON(rootsDir, rootName(path, id), maxConsents, &a)
 	if errors.Is(err, fs.ErrNotExist) {
 		return want, nil
 	}
@@ -119,7 +119,7 @@ func (h *Home) Agree(a Agreed) error {
 	now.Follow = append(now.Follow, a.Follow...)
 	slices.Sort(now.Follow)
 	now.Follow = slices.Compact(now.Follow)
-	if err := h.writeJSON(rootsDir, rootName(a.Root, a.Identity), now); err != nil {
+	if err := h.WriteJSON(rootsDir, rootName(a.Root, a.Identity), now); err != nil {
 		return fmt.Errorf("writing what was agreed to about %q: %w", a.Root, err)
 	}
 	return nil

@@ -11,15 +11,20 @@ import (
 	"github.com/lola-ext/lola/host/root"
 )
 
-// readJSON reads the one value that a file of the state folder holds, strictly: an unknown field, or anything behind the
+// ReadJSON reads the one value that a file of the state folder holds, strictly: an unknown field, or anything behind the
 // value, is an error. A missing file is [fs.ErrNotExist].
-func (h *Home) readJSON(dir, name string, max int64, v any) error {
+func (h *Home) ReadJSON(dir, name string, max int64, v any) error {
 	f, err := h.root.Open(dir + "/" + name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	dec := json.NewDecoder(io.LimitReader(f, max))
+	return DecodeJSON(f, max, v)
+}
+
+// DecodeJSON reads the one value that comes from r, at most max bytes of it, as strictly as [Home.ReadJSON].
+func DecodeJSON(r io.Reader, max int64, v any) error {
+	dec := json.NewDecoder(io.LimitReader(r, max))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
 		return err
@@ -30,8 +35,10 @@ func (h *Home) readJSON(dir, name string, max int64, v any) error {
 	return nil
 }
 
-// writeJSON writes a file of the state folder so that after a crash the old or the new one is there whole.
-func (h *Home) writeJSON(dir, name string, v any) error {
+// WriteJSON writes a file of the state folder so that after a crash the old or the new one is there whole.
+//
+// Precondition: the caller holds the lock.
+func (h *Home) WriteJSON(dir, name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "\t")
 	if err != nil {
 		return err
@@ -65,8 +72,8 @@ func (h *Home) writeJSON(dir, name string, v any) error {
 	return err
 }
 
-// remove removes a file of the state folder, if it is there.
-func (h *Home) remove(dir, name string) error {
+// Remove removes a file of the state folder, if it is there.
+func (h *Home) Remove(dir, name string) error {
 	d, _, err := h.root.Walk(dir, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

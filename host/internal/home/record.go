@@ -126,7 +126,7 @@ func (h *Home) Installed(r *root.Root) (*Installed, error) {
 	fresh := &Installed{Format: recordFormat, Root: r.Path(), Identity: id, Modules: map[string]*Module{}}
 	name := recordName(fresh)
 	var in Installed
-	err = h.readJSON(recordDir, name, maxRecord, &in)
+	err = h.ReadJSON(recordDir, name, maxRecord, &in)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fresh, nil
 	}
@@ -202,9 +202,9 @@ func (h *Home) Store(in *Installed) error {
 
 func (h *Home) store(in *Installed) error {
 	if len(in.Modules) == 0 && len(in.Dirs) == 0 {
-		return h.remove(recordDir, recordName(in))
+		return h.Remove(recordDir, recordName(in))
 	}
-	return h.writeJSON(recordDir, recordName(in), in)
+	return h.WriteJSON(recordDir, recordName(in), in)
 }
 
 func recordName(in *Installed) string { return rootName(in.Root, in.Identity) }

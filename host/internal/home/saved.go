@@ -41,7 +41,7 @@ func (h *Home) KeepSaved(file abi.Digest) error {
 	name := file.String()
 	p.Saved = append(slices.DeleteFunc(p.Saved, func(s string) bool { return s == name }), name)
 	p.Saved = p.Saved[max(0, len(p.Saved)-MaxPlans):]
-	if err := h.writeJSON(".", plansName, p); err != nil {
+	if err := h.WriteJSON(".", plansName, p); err != nil {
 		return fmt.Errorf("writing down which plans were saved here: %w", err)
 	}
 	return nil
@@ -49,7 +49,7 @@ func (h *Home) KeepSaved(file abi.Digest) error {
 
 func (h *Home) plans() (plans, error) {
 	p := plans{Format: plansFormat}
-	err := h.readJSON(".", plansName, maxSaved, &p)
+	err := h.ReadJSON(".", plansName, maxSaved, &p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return plans{Format: plansFormat}, nil
 	}

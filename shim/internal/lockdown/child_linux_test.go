@@ -23,13 +23,14 @@ import (
 const ordersVar = "LOLA_LOCKDOWN_ORDERS"
 
 type orders struct {
-	Spec   Spec
-	Guest  bool   // go on to the second stage
-	Do     string // the name of a deed
-	Thread string // "": the thread that locked down; "before", "after": one that was started then
-	Donate string // a folder that the child gets as descriptor 3
-	Module string // for a trace
-	Live   bool   // for a trace: then do the deed "live"
+	Spec    Spec
+	Without []policy.Wall // what play found in Spec, which does not tell it
+	Guest   bool          // go on to the second stage
+	Do      string        // the name of a deed
+	Thread  string        // "": the thread that locked down; "before", "after": one that was started then
+	Donate  string        // a folder that the child gets as descriptor 3
+	Module  string        // for a trace
+	Live    bool          // for a trace: then do the deed "live"
 }
 
 // outcome is what became of a child.
@@ -66,6 +67,7 @@ func obey(o orders) {
 		traced(o)
 		return
 	}
+	o.Spec.without = o.Without
 	d, ok := deeds()[o.Do]
 	if !ok {
 		panic("there is no deed " + o.Do)
@@ -126,6 +128,7 @@ func play(t *testing.T, o orders) outcome {
 	if o.Spec.Memory == 0 {
 		o.Spec.Memory = 256 << 20
 	}
+	o.Without = o.Spec.without
 	b, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)

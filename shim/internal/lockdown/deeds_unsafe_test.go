@@ -184,7 +184,7 @@ func deeds() map[string]deed {
 		// Programs and processes.
 		"execve": func() func() syscall.Errno {
 			path, arg := cstring("/proc/self/exe"), cstring("x")
-			env := cstring(ordersVar + `={"Spec":{"Stage":"compile","Without":["limits","no-new-privs","landlock","seccomp"]},"Do":"nothing"}`)
+			env := cstring(ordersVar + `={"Spec":{"Stage":"compile"},"Without":["limits","no-new-privs","landlock","seccomp"],"Do":"nothing"}`)
 			argv, envp := [2]uintptr{arg}, [2]uintptr{env}
 			return func() syscall.Errno { return raw(unix.SYS_EXECVE, path, pointer(&argv), pointer(&envp)) }
 		},
@@ -200,7 +200,7 @@ func deeds() map[string]deed {
 			if _, err := unix.Write(fd, b); err != nil {
 				panic(err)
 			}
-			env := cstring(ordersVar + `={"Spec":{"Stage":"compile","Without":["limits","no-new-privs","landlock","seccomp"]},"Do":"nothing"}`)
+			env := cstring(ordersVar + `={"Spec":{"Stage":"compile"},"Without":["limits","no-new-privs","landlock","seccomp"],"Do":"nothing"}`)
 			argv, envp := [2]uintptr{cstring("x")}, [2]uintptr{env}
 			empty := cstring("")
 			return func() syscall.Errno {

@@ -40,8 +40,9 @@ type Spec struct {
 	Memory int64
 	// CPU is the deadline. From it comes a bound on processor time that lies well above. 0: none.
 	CPU time.Duration
-	// Without leaves walls out. For tests alone, which show that the others stand by themselves; the level tells.
-	Without []policy.Wall
+	// without leaves walls out. For tests of this package, which show that the others stand by themselves: nobody else can
+	// ask for it.
+	without []policy.Wall
 }
 
 func (s Spec) check() error {
@@ -56,7 +57,7 @@ func (s Spec) check() error {
 	return nil
 }
 
-func (s Spec) has(w policy.Wall) bool { return !slices.Contains(s.Without, w) }
+func (s Spec) has(w policy.Wall) bool { return !slices.Contains(s.without, w) }
 
 // Report says which walls are up.
 type Report struct {

@@ -61,7 +61,7 @@ func TestLevels(t *testing.T) {
 		{[]policy.Wall{policy.WallLimits}, policy.None},
 		{[]policy.Wall{policy.WallSeccomp, policy.WallLandlock, policy.WallNoNewPrivs}, policy.None},
 	} {
-		out := play(t, orders{Spec: Spec{Without: c.without}, Guest: true, Do: "nothing"})
+		out := play(t, orders{Spec: Spec{without: c.without}, Guest: true, Do: "nothing"})
 		if out.Report.Level != c.want || !out.Done || out.Errno != 0 {
 			t.Errorf("without %v: want %s, got %s", c.without, c.want, out)
 		}
@@ -96,7 +96,7 @@ func TestWrongOrders(t *testing.T) {
 
 // TestLimits are kept, and the process shows nothing of itself.
 func TestLimits(t *testing.T) {
-	if out := play(t, orders{Spec: Spec{CPU: 1e9, Without: []policy.Wall{policy.WallSeccomp}}, Guest: true, Do: "limits"}); out.Errno != 0 || !out.Done {
+	if out := play(t, orders{Spec: Spec{CPU: 1e9, without: []policy.Wall{policy.WallSeccomp}}, Guest: true, Do: "limits"}); out.Errno != 0 || !out.Done {
 		t.Error(out)
 	}
 	for _, l := range policy.Limits(policy.Compile, 0, time.Second) {
@@ -112,20 +112,20 @@ func TestThreads(t *testing.T) {
 	for _, thread := range []string{"", "before", "after"} {
 		if filters {
 			for _, do := range []string{"openat /etc/passwd", "socket inet"} {
-				if out := play(t, orders{Spec: Spec{Without: []policy.Wall{policy.WallLandlock}}, Guest: true, Thread: thread, Do: do}); !stopped(out, do) {
+				if out := play(t, orders{Spec: Spec{without: []policy.Wall{policy.WallLandlock}}, Guest: true, Thread: thread, Do: do}); !stopped(out, do) {
 					t.Errorf("thread %q, %s: %s", thread, do, out)
 				}
 			}
 		}
 		if abi > 0 {
-			if out := play(t, orders{Spec: Spec{Without: []policy.Wall{policy.WallSeccomp}}, Thread: thread, Do: "openat /etc/passwd"}); out.Errno != unix.EACCES {
+			if out := play(t, orders{Spec: Spec{without: []policy.Wall{policy.WallSeccomp}}, Thread: thread, Do: "openat /etc/passwd"}); out.Errno != unix.EACCES {
 				t.Errorf("thread %q: %s", thread, out)
 			}
 		}
 		if linkedWithC() {
 			continue // it comes with seccomp, which the kernel gives to no thread that has it not
 		}
-		if out := play(t, orders{Spec: Spec{Without: []policy.Wall{policy.WallLandlock, policy.WallSeccomp}}, Thread: thread, Do: "no-new-privs"}); out.Errno != 0 || !out.Done {
+		if out := play(t, orders{Spec: Spec{without: []policy.Wall{policy.WallLandlock, policy.WallSeccomp}}, Thread: thread, Do: "no-new-privs"}); out.Errno != 0 || !out.Done {
 			t.Errorf("thread %q: %s", thread, out)
 		}
 	}
@@ -160,13 +160,13 @@ func TestFolder(t *testing.T) {
 			dir := t.TempDir()
 			writeFile(t, dir+"/there", "content")
 			t.Setenv("LOLA_LOCKDOWN_FOLDER", dir)
-			out := play(t, orders{Spec: Spec{Stage: c.stage, Folder: dir, Without: []policy.Wall{without}}, Do: c.do})
+			out := play(t, orders{Spec: Spec{Stage: c.stage, Folder: dir, without: []policy.Wall{without}}, Do: c.do})
 			if want == "killed" && !out.Killed && !(linkedWithC() && out.Errno == unix.EACCES) || want != "killed" && (!out.Done || out.Errno != want) {
 				t.Errorf("%s, %s, %s alone: want %v, got %s", c.stage, c.do, wall, want, out)
 			}
 			// And a guest has none of it.
 			_ = os.RemoveAll(dir + "/new")
-			out = play(t, orders{Spec: Spec{Stage: c.stage, Folder: dir, Without: []policy.Wall{without}}, Guest: true, Do: c.do})
+			out = play(t, orders{Spec: Spec{Stage: c.stage, Folder: dir, without: []policy.Wall{without}}, Guest: true, Do: c.do})
 			if wall == policy.WallSeccomp && !out.Killed && !(linkedWithC() && out.Errno == unix.EACCES) || wall == policy.WallLandlock && out.Errno != unix.EACCES {
 				t.Errorf("guest after %s, %s, %s alone: %s", c.stage, c.do, wall, out)
 			}

@@ -166,7 +166,7 @@ func TestSecondWall(t *testing.T) {
 			if filters {
 				for _, without := range [][]policy.Wall{nil, {policy.WallLandlock}} {
 					renew(t)
-					out := play(t, orders{Spec: Spec{Without: without}, Guest: true, Do: do})
+					out := play(t, orders{Spec: Spec{without: without}, Guest: true, Do: do})
 					if !stopped(out, do) {
 						t.Errorf("without %v: want death by SIGSYS, got %s", without, out)
 					}
@@ -174,7 +174,7 @@ func TestSecondWall(t *testing.T) {
 			}
 			if abi > 0 && a.landlock > 0 && a.landlock <= abi {
 				renew(t)
-				out := play(t, orders{Spec: Spec{Without: []policy.Wall{policy.WallSeccomp}}, Guest: true, Do: do})
+				out := play(t, orders{Spec: Spec{without: []policy.Wall{policy.WallSeccomp}}, Guest: true, Do: do})
 				refused := !mighty && out.Errno == unix.EPERM // before the kernel came to ask Landlock
 				if !out.Done || out.Errno != a.errno && !refused {
 					t.Errorf("by Landlock alone: want %v, got %s", a.errno, out)
@@ -182,7 +182,7 @@ func TestSecondWall(t *testing.T) {
 			}
 			if a.open {
 				renew(t)
-				out := play(t, orders{Spec: Spec{Without: []policy.Wall{policy.WallLandlock, policy.WallSeccomp, policy.WallNoNewPrivs, policy.WallLimits}}, Guest: true, Do: do})
+				out := play(t, orders{Spec: Spec{without: []policy.Wall{policy.WallLandlock, policy.WallSeccomp, policy.WallNoNewPrivs, policy.WallLimits}}, Guest: true, Do: do})
 				if out.Killed || !out.Done || out.Errno != 0 && mighty {
 					t.Errorf("without walls: it is no attack: %s", out)
 				}
@@ -203,7 +203,7 @@ func TestCompileStage(t *testing.T) {
 			"openat for writing", "openat to create", "openat O_TMPFILE", "openat O_PATH", "openat2", "unlinkat", "socket inet", "execve", "clone of a process",
 			"clone3", "ptrace the parent", "kill the parent", "tgkill the parent", "seccomp of one's own", "mmap exec", "mprotect all", "mprotect exec", "prctl no more dumps",
 		} {
-			spec := Spec{Stage: stage, Without: []policy.Wall{policy.WallLandlock}}
+			spec := Spec{Stage: stage, without: []policy.Wall{policy.WallLandlock}}
 			if stage.Folder() {
 				spec.Folder = os.Getenv("LOLA_LOCKDOWN_FOLDER")
 			}

@@ -20,7 +20,7 @@ func checkPrivate(info fs.FileInfo) error {
 	if perm := info.Mode().Perm(); perm&0o022 != 0 {
 		return &PrivateError{Why: fmt.Sprintf("its mode %04o lets others write to it", perm)}
 	}
-	if info.Mode().IsRegular() && st.Nlink != 1 {
+	if info.Mode().IsRegular() && st.Nlink > 1 { // none: it was replaced since it was opened
 		return &PrivateError{Why: fmt.Sprintf("it has %d names", st.Nlink)}
 	}
 	return nil

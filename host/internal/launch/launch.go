@@ -75,6 +75,10 @@ type Spec struct {
 	// request's length from the request, and can tell that this process is gone by reading the end of file.
 	KeepStdin bool
 
+	// Exited is called once when the process is gone, while the last bytes may still be read; nil: nothing is. It is where a
+	// Request ends that waits for what to write next, as it must. It must not block.
+	Exited func()
+
 	// Stdout takes what the child writes on descriptor 1; nil: dropped. An error of its Write kills the child and is
 	// returned. Its Write must not block for good.
 	Stdout io.Writer
@@ -85,6 +89,9 @@ type Spec struct {
 	// StderrFatal is set. 0: none is kept.
 	MaxStderr   int64
 	StderrFatal bool
+	// Stderr takes what the child writes on descriptor 2 as it comes, instead of MaxStderr bytes being kept. It bounds itself,
+	// does not block for good, and never fails.
+	Stderr io.Writer
 
 	// Deadline covers everything from the start of the process to its last byte, writing the request included. 0:
 	// [DefaultDeadline].

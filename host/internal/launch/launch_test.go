@@ -411,6 +411,36 @@ func TestKeepStdin(t *testing.T) {
 	}
 }
 
+// TestRequestThatWaits: a request that has nothing to write for now ends when the child does, not later.
+func TestRequestThatWaits(t *testing.T) {
+	settled(t)
+	r, w := io.Pipe()
+	s := spec("exit", "7")
+	calls := 0
+	s.Request, s.Exited, s.Deadline = r, func() { calls++; _ = w.Close() }, patience
+	if result, err := Run(t.Context(), s); err != nil || result.ExitCode != 7 || calls != 1 {
+		t.Errorf("got %+v, %v, %d calls", result, err, calls)
+	}
+	// A child that is killed too.
+	r, w = io.Pipe()
+	s = spec("never")
+	s.Request, s.Exited, s.Deadline = r, func() { calls++; _ = w.Close() }, time.Second
+	if result, err := Run(t.Context(), s); !errors.Is(err, ErrDeadline) || calls != 2 {
+		t.Errorf("got %+v, %v, %d calls", result, err, calls)
+	}
+}
+
+// TestStderrAsItComes: it is given on, and nothing of it is kept.
+func TestStderrAsItComes(t *testing.T) {
+	settled(t)
+	var out bytes.Buffer
+	s := spec("stderr", "300000")
+	s.Stderr, s.MaxStderr, s.StderrFatal = &out, 10, true
+	if result, err := Run(t.Context(), s); err != nil || out.Len() != 300000 || len(result.Stderr) != 0 || result.StderrDropped != 0 {
+		t.Errorf("got %d bytes, %+v, %v", out.Len(), result, err)
+	}
+}
+
 // TestLifeline: a child notices that its parent was killed. The leaf holds one end of a pipe, and the end of that pipe is
 // the proof that the leaf is gone.
 func TestLifeline(t *testing.T) {

@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"time"
 )
@@ -27,9 +28,16 @@ func (c child) serve(ctx context.Context, spec Spec) (Result, error) {
 	s.open = map[*pump]bool{s.stdin: true, s.stdout: true, s.stderr: true}
 	go s.stdin.feed(spec.Request, spec.KeepStdin)
 	go s.stdout.copyTo(spec.Stdout, spec.MaxStdout)
-	go s.stderr.keep(spec.MaxStderr, spec.StderrFatal)
+	if spec.Stderr != nil {
+		go s.stderr.copyTo(spec.Stderr, math.MaxInt64)
+	} else {
+		go s.stderr.keep(spec.MaxStderr, spec.StderrFatal)
+	}
 
 	s.wait(ctx)
+	if spec.Exited != nil {
+		spec.Exited()
+	}
 	s.drain(ctx)
 	closeAll([]*os.File{c.in, c.out, c.er})
 

@@ -1,11 +1,34 @@
 package shim
 
-import "github.com/lola-ext/lola/shim/job"
+import (
+	"time"
 
-// lockdown confines this process, all threads of it, and returns the level that is in force from then on. It is called
-// once: when all that the job needs has been read and before a byte of the module is looked at. An error ends the child.
-//
-// This is the one place for it. Nothing is confined yet, and it says so.
-func lockdown(job.Job) (level string, err error) {
-	return job.LevelNone, nil
+	"github.com/lola-ext/lola/shim/internal/lockdown"
+	"github.com/lola-ext/lola/shim/job"
+	"github.com/lola-ext/lola/shim/policy"
+)
+
+// confine puts walls around this process, all threads of it, and returns what is in force from then on. It is called once:
+// when all that the job needs has been read and before a byte of the module is looked at. An error ends the child.
+func confine(j job.Job) (job.Hello, error) {
+	spec := lockdown.Spec{
+		Stage: policy.Compile,
+		// A plan in command form lies beside the guest's memory, and so does a request.
+		Memory: j.Memory + 2*j.Plan + j.Request,
+		CPU:    time.Duration(j.CPU) * time.Second,
+	}
+	switch {
+	case j.Do == job.Compile:
+		spec.Stage, spec.Folder = policy.Store, j.Code
+	case j.Code != "":
+		spec.Stage, spec.Folder = policy.Load, j.Code
+	}
+	report, err := lockdown.Enter(spec)
+	if err != nil {
+		return job.Hello{}, err
+	}
+	return job.Hello{Level: string(report.Level), Landlock: int64(report.Landlock), Seccomp: report.Seccomp}, nil
 }
+
+// confineGuest takes away what compiling and loading needed. Only then may code of the guest run.
+func confineGuest() error { return lockdown.Guest() }

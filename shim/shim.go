@@ -6,14 +6,17 @@
 //		...
 //	}
 //
-// The child takes one job, in which everything is in: a module and a request; it answers one plan and ends. Package
-// shim/job has the frame. The order within the child: job, module and request are taken; the environment is dropped; the
-// walls go up (lockdown); the host is told how high they are; only then is the module looked at. The guest itself gets
-// nothing but its request (package shim/internal/engine). When the host is gone, the child ends.
+// The child takes one job, which names a module and what is to be done with it, and then requests, one at a time, each of
+// which gets an answer from a new instance of the module. Package shim/job has the frame. The order within the child: job
+// and module are taken; the environment is dropped; the walls go up (lockdown); the host is told how high they are; the
+// module is compiled, or its compiled code is loaded; walls that are no more needed open are closed; and only then does any
+// code of the guest run. The guest itself gets nothing but its request (package shim/internal/engine). When the host is
+// gone, the child ends.
 //
-// What it does not protect against: there are no walls yet, the level is "none": a guest that gets out of the WebAssembly
-// engine has the rights of the user. A guest that never ends is ended by the host, or by the lifeline when the host is
-// gone, which an evil guest may be able to keep from working (see watch).
+// What it does not protect against: what the walls of this system leave open to a guest that gets out of the WebAssembly
+// engine (package shim/policy says it for each level; on some systems it is everything that the user may do), and such a
+// guest sees the requests that come after. A guest that never ends is ended by the host, by the lifeline when the host is
+// gone, which an evil guest may be able to keep from working (see asks), or by a bound on processor time where there is one.
 //
 // What may change: the level, as walls are added. RunIfChild stays as it is.
 package shim
@@ -26,6 +29,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/lola-ext/lola/shim/internal/engine"
 	"github.com/lola-ext/lola/shim/job"
@@ -33,7 +37,7 @@ import (
 
 // The exit statuses of a child.
 const (
-	exitAnswered = 0 // a reply was written whole, be it that of a failure
+	exitAnswered = 0 // every ask was answered whole, be it by a failure
 	exitFrame    = 2 // what it was given is no job
 	exitOrphan   = 3 // the host is gone
 )
@@ -45,10 +49,15 @@ func RunIfChild() {
 		return
 	}
 	if err := runChild(os.Args[2:]); err != nil {
-		fmt.Fprintf(os.Stderr, "lola: %s is for the host's own use: %v\n", job.Command, err)
-		os.Exit(exitFrame)
+		quit(err)
 	}
 	os.Exit(exitAnswered)
+}
+
+// quit ends this process because of what it was given.
+func quit(err error) {
+	fmt.Fprintf(os.Stderr, "lola: %s is for the host's own use: %v\n", job.Command, err)
+	os.Exit(exitFrame)
 }
 
 // runChild does the job. The error is for what is not due to module or guest: those have an outcome.
@@ -64,52 +73,79 @@ func runChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	// The request is read before the guest begins, so that from then on only the end of the host comes on descriptor 0.
-	request := make([]byte, j.Request)
-	if _, err := io.ReadFull(in, request); err != nil {
-		return fmt.Errorf("reading the request: %w", err)
-	}
-	level, err := lockdown(j)
+	hello, err := confine(j)
 	if err != nil {
 		return fmt.Errorf("locking down: %w", err)
 	}
-	if _, err := os.Stdout.Write(job.Hello{Level: level}.Append(nil)); err != nil {
+	if _, err := os.Stdout.Write(hello.Append(nil)); err != nil {
 		return fmt.Errorf("answering: %w", err)
 	}
-	watch(in)
-
-	said := &diagnostics{to: os.Stderr, left: j.Diagnostics}
-	body, reply := perform(j, module, changed, request, said)
-	reply.Body, reply.Dropped = int64(len(body)), said.dropped
-	if _, err := os.Stdout.Write(reply.Append(nil)); err != nil {
-		return fmt.Errorf("answering: %w", err)
-	}
-	if _, err := os.Stdout.Write(body); err != nil {
-		return fmt.Errorf("answering: %w", err)
+	asks := listen(in, j.Request)
+	w := &work{job: j, said: diagnostics{to: os.Stderr, left: j.Diagnostics}}
+	w.prepare(module, changed)
+	asks.prepared()
+	for request := range asks.next {
+		body, reply, end := w.do(request)
+		reply.Body, reply.Written, reply.Dropped = int64(len(body)), w.said.written, w.said.dropped
+		asks.answered()
+		if _, err := os.Stdout.Write(reply.Append(nil)); err != nil {
+			return fmt.Errorf("answering: %w", err)
+		}
+		if _, err := os.Stdout.Write(body); err != nil {
+			return fmt.Errorf("answering: %w", err)
+		}
+		end()
+		w.said = diagnostics{to: os.Stderr, left: j.Diagnostics}
 	}
 	return nil
 }
 
-// perform does what the job says to the module. The body lies in the guest's memory, which stays until the process ends.
-func perform(j job.Job, module []byte, changed bool, request []byte, said io.Writer) ([]byte, job.Reply) {
+// work is what the job says to do with a module.
+type work struct {
+	job    job.Job
+	said   diagnostics
+	module *engine.Module
+	code   job.Code
+	failed error // why there is no answer to any request
+	litter int64 // bytes of requests and plans that were not collected
+}
+
+// prepare does what comes before the first request. What fails is told as an answer.
+func (w *work) prepare(module []byte, changed bool) {
 	if changed {
-		return nil, job.Reply{Outcome: job.BadModule, Text: "it is not the module that was named: its digest is another"}
+		w.failed = &engine.Failure{Outcome: job.BadModule, Text: "it is not the module that was named: its digest is another"}
+		return
 	}
-	cfg := engine.Config{Memory: j.Memory, Plan: j.Plan, Diagnostics: said}
-	var body []byte
-	var reply job.Reply
-	m, err := engine.Compile(context.Background(), module, cfg)
-	if err == nil {
-		if err := enterGuest(j); err != nil {
-			return nil, job.Reply{Outcome: job.Internal, Text: err.Error()}
+	cfg := engine.Config{Memory: w.job.Memory, Plan: w.job.Plan, Diagnostics: &w.said, Code: w.job.Code}
+	if w.job.Do == job.Compile {
+		w.code, w.failed = engine.Store(context.Background(), module, cfg)
+		return
+	}
+	w.module, w.failed = engine.Compile(context.Background(), module, cfg)
+	if w.failed == nil {
+		w.failed = enterGuest(w.job)
+	}
+}
+
+// do answers one request. The body may lie in the guest's memory: end is called when it is no more needed.
+func (w *work) do(request []byte) (body []byte, reply job.Reply, end func()) {
+	end = func() {}
+	err := w.failed
+	switch {
+	case err != nil:
+	case w.job.Do == job.Compile:
+		body = w.code.Append(nil)
+	case w.job.Do == job.Inspect:
+		body = w.module.Inspect(context.Background()).Append(nil)
+	default:
+		if w.litter > tidyAfter { // no guest runs now, so nothing waits for one to stop
+			runtime.GC()
+			w.litter = 0
 		}
-		if j.Do == job.Inspect {
-			body = m.Inspect(context.Background()).Append(nil)
-		} else {
-			var answer engine.Answer
-			answer, err = m.Run(context.Background(), request)
-			body, reply.Memory = answer.Plan, answer.Memory
-		}
+		var answer engine.Answer
+		answer, err = w.module.Run(context.Background(), request)
+		body, reply.Memory, end = answer.Plan, answer.Memory, answer.Close
+		w.litter += int64(len(request)) + planCopies*int64(len(body))
 	}
 	reply.Outcome = job.OK
 	if err != nil {
@@ -120,7 +156,7 @@ func perform(j job.Job, module []byte, changed bool, request []byte, said io.Wri
 			reply.Outcome, reply.Text = f.Outcome, f.Text
 		}
 	}
-	return body, reply
+	return body, reply, end
 }
 
 // takeModule reads the donated module. A regular file is read at its own offsets, because the descriptor's offset is
@@ -158,14 +194,15 @@ func takeModule(args []string, j job.Job) (module []byte, changed bool, err erro
 
 // diagnostics writes up to a bound and counts the rest. The guest cannot tell.
 type diagnostics struct {
-	to            io.Writer
-	left, dropped int64
+	to                     io.Writer
+	left, written, dropped int64
 }
 
 // Write implements io.Writer. It never fails.
 func (d *diagnostics) Write(b []byte) (int, error) {
 	take := min(int64(len(b)), d.left)
 	d.left -= take
+	d.written += take
 	d.dropped += int64(len(b)) - take
 	if take > 0 {
 		_, _ = d.to.Write(b[:take])

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lola-ext/lola/shim/job"
+	"github.com/lola-ext/lola/shim/policy"
 	"github.com/lola-ext/lola/shim/shimtest/wasmbuild"
 )
 
@@ -79,8 +81,42 @@ func fileOf(t *testing.T, b []byte) *os.File {
 
 func jobFor(module []byte, request string) job.Job {
 	return job.Job{
-		Do: job.Run, Memory: 16 << 20, Plan: 1 << 20, Diagnostics: 1000, Request: int64(len(request)),
+		Do: job.Run, Memory: 16 << 20, Plan: 1 << 20, Diagnostics: 1000, Request: int64(len(request)), CPU: 300,
 		ModuleSize: int64(len(module)), Digest: sha256.Sum256(module),
+	}
+}
+
+func ask(request string) []byte {
+	return append(job.Ask{Request: int64(len(request))}.Append(nil), request...)
+}
+
+// start writes a job and the first request.
+func (h *host) start(t *testing.T, j job.Job, request string) {
+	t.Helper()
+	h.write(t, append(j.Append(nil), ask(request)...))
+	h.hello(t)
+}
+
+// answer reads one answer.
+func (h *host) answer(t *testing.T) (job.Reply, string) {
+	t.Helper()
+	reply, err := job.ReadReply(h.out)
+	if err != nil {
+		t.Fatalf("%v, %s", err, &h.stderr)
+	}
+	body := make([]byte, reply.Body)
+	if _, err := io.ReadFull(h.out, body); err != nil {
+		t.Fatal(err)
+	}
+	return reply, string(body)
+}
+
+// end says that there is nothing more to do, and wants the child to end well.
+func (h *host) end(t *testing.T) {
+	t.Helper()
+	_ = h.in.Close()
+	if rest, status := h.finish(t); len(rest) != 0 || status != exitAnswered {
+		t.Errorf("got %q, status %d, %s", rest, status, &h.stderr)
 	}
 }
 
@@ -104,8 +140,16 @@ func (h *host) write(t *testing.T, b []byte) {
 
 func (h *host) hello(t *testing.T) {
 	t.Helper()
-	if hello, err := job.ReadHello(h.out); err != nil || hello.Level != job.LevelNone {
+	hello, err := job.ReadHello(h.out)
+	if err != nil {
+		t.Fatalf("%v, %s", err, &h.stderr)
+	}
+	level, err := policy.ParseLevel(hello.Level)
+	if err != nil || hello.Seccomp != level.AtLeast(policy.Seccomp) || level == policy.Full && hello.Landlock == 0 {
 		t.Fatalf("got %+v, %v", hello, err)
+	}
+	if runtime.GOOS == "linux" && !level.AtLeast(policy.Process) {
+		t.Fatalf("got %+v: nothing stands around it", hello)
 	}
 }
 
@@ -113,15 +157,111 @@ func TestRun(t *testing.T) {
 	module := wasmbuild.Echo()
 	h := spawn(t, fileOf(t, module))
 	request := strings.Repeat("what now? ", 30_000)
-	h.write(t, append(jobFor(module, request).Append(nil), request...))
-	h.hello(t)
-	reply, err := job.ReadReply(h.out)
-	if err != nil || reply.Outcome != job.OK || reply.Body != int64(len(request)) || reply.Memory < 1<<16 {
-		t.Fatalf("got %+v, %v", reply, err)
+	h.start(t, jobFor(module, request), request)
+	if reply, body := h.answer(t); reply.Outcome != job.OK || body != request || reply.Memory < 1<<16 {
+		t.Errorf("got %+v, %d bytes", reply, len(body))
 	}
-	if rest, status := h.finish(t); string(rest) != request || status != exitAnswered || h.stderr.Len() != 0 {
-		t.Errorf("got %d bytes, status %d, %s", len(rest), status, &h.stderr)
+	h.end(t)
+	if h.stderr.Len() != 0 {
+		t.Errorf("got %s", &h.stderr)
 	}
+}
+
+// TestManyAsks: each request is answered by a new instance, whatever became of the one before, and bounds are for each.
+func TestManyAsks(t *testing.T) {
+	big := strings.Repeat("0123456789", 100_000)
+	module := wasmbuild.Echo()
+	h := spawn(t, fileOf(t, module))
+	h.start(t, jobFor(module, big), "")
+	if reply, _ := h.answer(t); reply.Outcome != job.EmptyPlan {
+		t.Errorf("got %+v", reply)
+	}
+	var memory int64
+	for i := range 40 {
+		request := big[:len(big)-i]
+		h.write(t, ask(request))
+		reply, body := h.answer(t)
+		if reply.Outcome != job.OK || body != request || i > 0 && reply.Memory != memory {
+			t.Fatalf("%d: got %+v, %d bytes", i, reply, len(body))
+		}
+		memory = reply.Memory
+	}
+	h.end(t)
+
+	// Its diagnostics are counted anew, and a trap in one is nothing to the next.
+	for _, g := range wasmbuild.Guests() {
+		if g.Outcome != job.Trap && !strings.HasPrefix(g.Name, "writes 1 GB") {
+			continue
+		}
+		h := spawn(t, fileOf(t, g.Module))
+		h.start(t, jobFor(g.Module, ""), "")
+		first, _ := h.answer(t)
+		h.write(t, ask(""))
+		if second, _ := h.answer(t); second != first || first.Written == 0 {
+			t.Errorf("%s: got %+v\nthen %+v", g.Name, first, second)
+		}
+		h.end(t)
+		if int64(h.stderr.Len()) != 2*first.Written {
+			t.Errorf("%s: %d bytes of diagnostics, twice %d were announced", g.Name, h.stderr.Len(), first.Written)
+		}
+	}
+}
+
+// TestNoProperAsk: a request over the job's bound, and other lines.
+func TestNoProperAsk(t *testing.T) {
+	module := wasmbuild.Echo()
+	for name, line := range map[string]string{
+		"too large": string(ask("hello")), "another line": string(jobFor(module, "").Append(nil)), "text": "hello\n",
+	} {
+		h := spawn(t, fileOf(t, module))
+		h.start(t, jobFor(module, "hell"), "hell")
+		h.answer(t)
+		h.write(t, []byte(line))
+		if rest, status := h.finish(t); status != exitFrame || len(rest) != 0 {
+			t.Errorf("%s: got %q, status %d", name, rest, status)
+		}
+	}
+}
+
+// TestCompileAndLoad: the code that one child leaves in a folder is what another runs, and what is stale is told as such.
+func TestCompileAndLoad(t *testing.T) {
+	module := wasmbuild.Echo()
+	j := jobFor(module, "hello")
+	j.Do, j.Code = job.Compile, t.TempDir()
+	h := spawn(t, fileOf(t, module))
+	h.start(t, j, "")
+	reply, body := h.answer(t)
+	code, err := job.ReadCode(strings.NewReader(body))
+	if reply.Outcome != job.OK || err != nil {
+		t.Fatalf("got %+v, %+v, %v", reply, code, err)
+	}
+	h.end(t)
+	entry := filepath.Join(j.Code, filepath.FromSlash(code.Entry))
+	if info, err := os.Stat(entry); err != nil || info.Size() != code.Size {
+		t.Errorf("got %+v, %v", code, err)
+	}
+
+	j.Do = job.Run
+	h = spawn(t, fileOf(t, module))
+	h.start(t, j, "hello")
+	if reply, body := h.answer(t); reply.Outcome != job.OK || body != "hello" {
+		t.Errorf("got %+v, %q", reply, body)
+	}
+	h.end(t)
+
+	if err := os.Truncate(entry, code.Size/2); err != nil {
+		t.Fatal(err)
+	}
+	h = spawn(t, fileOf(t, module))
+	h.start(t, j, "hello")
+	for range 2 {
+		if reply, _ := h.answer(t); reply.Outcome != job.StaleCode {
+			t.Errorf("got %+v", reply)
+		}
+		h.write(t, ask(""))
+	}
+	h.answer(t)
+	h.end(t)
 }
 
 // TestModuleThroughAPipe, and with the descriptor's offset elsewhere.
@@ -141,14 +281,11 @@ func TestModuleFromAnywhere(t *testing.T) {
 	}
 	for name, f := range map[string]*os.File{"pipe": r, "offset": moved} {
 		h := spawn(t, f)
-		h.write(t, append(jobFor(module, "hello").Append(nil), "hello"...))
-		h.hello(t)
-		if reply, err := job.ReadReply(h.out); err != nil || reply.Outcome != job.OK {
-			t.Errorf("%s: got %+v, %v", name, reply, err)
+		h.start(t, jobFor(module, "hello"), "hello")
+		if reply, body := h.answer(t); reply.Outcome != job.OK || body != "hello" {
+			t.Errorf("%s: got %+v, %q", name, reply, body)
 		}
-		if rest, status := h.finish(t); string(rest) != "hello" || status != exitAnswered {
-			t.Errorf("%s: got %q, status %d", name, rest, status)
-		}
+		h.end(t)
 	}
 	_ = r.Close()
 }
@@ -163,12 +300,12 @@ func TestModuleThatIsNotTheOneNamed(t *testing.T) {
 		"another": other, "longer": append(bytes.Clone(module), 0), "shorter": module[:len(module)-1], "empty": nil,
 	} {
 		h := spawn(t, fileOf(t, b))
-		h.write(t, j.Append(nil))
-		h.hello(t)
-		reply, err := job.ReadReply(h.out)
-		if err != nil || reply.Outcome != job.BadModule || !strings.Contains(reply.Text, "digest") {
-			t.Errorf("%s: got %+v, %v", name, reply, err)
+		h.start(t, j, "")
+		reply, _ := h.answer(t)
+		if reply.Outcome != job.BadModule || !strings.Contains(reply.Text, "digest") {
+			t.Errorf("%s: got %+v", name, reply)
 		}
+		h.end(t)
 	}
 }
 
@@ -185,8 +322,7 @@ func TestLifeline(t *testing.T) {
 	for _, g := range wasmbuild.Endless() {
 		t.Run(g.Name, func(t *testing.T) {
 			h := spawn(t, fileOf(t, g.Module))
-			h.write(t, jobFor(g.Module, "").Append(nil))
-			h.hello(t)
+			h.start(t, jobFor(g.Module, ""), "")
 			_ = h.in.Close()
 			// A guest that uses up its memory or its plan may end by itself first.
 			if _, status := h.finish(t); status != exitOrphan {
@@ -194,10 +330,11 @@ func TestLifeline(t *testing.T) {
 			}
 		})
 	}
-	t.Run("before the request", func(t *testing.T) {
+	t.Run("in the request", func(t *testing.T) {
 		module := wasmbuild.Echo()
 		h := spawn(t, fileOf(t, module))
-		h.write(t, append(jobFor(module, "hello").Append(nil), "hel"...))
+		h.write(t, append(jobFor(module, "hello").Append(nil), ask("hello")[:20]...))
+		h.hello(t)
 		_ = h.in.Close()
 		if rest, status := h.finish(t); status != exitFrame || len(rest) != 0 {
 			t.Errorf("got %q, status %d", rest, status)
@@ -206,7 +343,22 @@ func TestLifeline(t *testing.T) {
 	t.Run("a byte too many", func(t *testing.T) {
 		module := wasmbuild.Spin()
 		h := spawn(t, fileOf(t, module))
-		h.write(t, append(jobFor(module, "hello").Append(nil), "hello!"...))
+		h.start(t, jobFor(module, "hello"), "hello")
+		h.write(t, []byte("!"))
+		if _, status := h.finish(t); status != exitOrphan {
+			t.Errorf("status %d, %s", status, &h.stderr)
+		}
+	})
+	t.Run("in the second request", func(t *testing.T) {
+		// It spins when the request has bytes.
+		module := wasmbuild.Reactor(wasmbuild.Parts{Run: bytes.Join([][]byte{wasmbuild.LocalGet(1), {0x04, 0x40}, wasmbuild.Forever(), {0x0b}, wasmbuild.I32Const(0)}, nil)})
+		h := spawn(t, fileOf(t, module))
+		h.start(t, jobFor(module, "hello"), "")
+		if reply, _ := h.answer(t); reply.Outcome != job.OK {
+			t.Fatalf("got %+v", reply)
+		}
+		h.write(t, ask("hello"))
+		_ = h.in.Close()
 		if _, status := h.finish(t); status != exitOrphan {
 			t.Errorf("status %d, %s", status, &h.stderr)
 		}
@@ -217,7 +369,7 @@ func TestNoJob(t *testing.T) {
 	module := wasmbuild.Echo()
 	good := string(jobFor(module, "").Append(nil))
 	for name, line := range map[string]string{
-		"nothing": "", "text": "install\n", "another version": strings.Replace(good, "job/1", "job/2", 1), "cut off": good[:20],
+		"nothing": "", "text": "install\n", "another version": strings.Replace(good, "job/2", "job/1", 1), "cut off": good[:20],
 		"endless": strings.Repeat("x", 1<<17),
 	} {
 		h := spawn(t, fileOf(t, module))
@@ -241,14 +393,13 @@ func TestDiagnosticsAreBoundedHere(t *testing.T) {
 			continue
 		}
 		h := spawn(t, fileOf(t, g.Module))
-		h.write(t, jobFor(g.Module, "").Append(nil))
-		h.hello(t)
-		reply, err := job.ReadReply(h.out)
-		if err != nil || reply.Outcome != job.OK || reply.Dropped != 16_000*64_000-1000 {
-			t.Errorf("%s: got %+v, %v", g.Name, reply, err)
+		h.start(t, jobFor(g.Module, ""), "")
+		if reply, _ := h.answer(t); reply.Outcome != job.OK || reply.Written != 1000 || reply.Dropped != 16_000*64_000-1000 {
+			t.Errorf("%s: got %+v", g.Name, reply)
 		}
-		if _, status := h.finish(t); status != exitAnswered || h.stderr.Len() != 1000 {
-			t.Errorf("%s: got %d bytes, status %d", g.Name, h.stderr.Len(), status)
+		h.end(t)
+		if h.stderr.Len() != 1000 {
+			t.Errorf("%s: got %d bytes", g.Name, h.stderr.Len())
 		}
 	}
 }
@@ -258,14 +409,12 @@ func TestInspect(t *testing.T) {
 	h := spawn(t, fileOf(t, module))
 	j := jobFor(module, "")
 	j.Do = job.Inspect
-	h.write(t, j.Append(nil))
-	h.hello(t)
-	if reply, err := job.ReadReply(h.out); err != nil || reply.Outcome != job.OK {
-		t.Fatalf("got %+v, %v", reply, err)
+	h.start(t, j, "")
+	reply, body := h.answer(t)
+	if info, err := job.ReadInfo(strings.NewReader(body)); reply.Outcome != job.OK || err != nil || info.Form != job.FormReactor || info.ABI != 1 || info.Problem != job.OK {
+		t.Errorf("got %+v, %+v, %v", reply, info, err)
 	}
-	if info, err := job.ReadInfo(h.out); err != nil || info.Form != job.FormReactor || info.ABI != 1 || info.Problem != job.OK {
-		t.Errorf("got %+v, %v", info, err)
-	}
+	h.end(t)
 }
 
 // TestNotAChild: without the argument nothing happens. That this test runs at all is the rest of the proof.

@@ -13,8 +13,7 @@ import (
 func TestGroupSignals(t *testing.T) {
 	module := wasmbuild.Reactor(wasmbuild.Parts{Start: wasmbuild.Forever()})
 	h := spawn(t, fileOf(t, module))
-	h.write(t, jobFor(module, "").Append(nil))
-	h.hello(t)
+	h.start(t, jobFor(module, ""), "")
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if err := h.cmd.Process.Signal(s); err != nil {
 			t.Fatal(err)

@@ -4,19 +4,21 @@
 // The host starts the program that holds package shim with the argument [Command] and the donated descriptor [Module],
 // and writes on descriptor 0:
 //
-//	header line, request bytes, then nothing: the end of file says that the host is gone
+//	job line                      once
+//	ask line, request bytes       as often as it likes, each after the answer to the one before
 //
+// and then nothing. The end of file between two asks is the end of the work; at any other time it says that the host is gone.
 // The child writes on descriptor 1:
 //
-//	hello line       before it looks at the module: nothing foreign has run in it yet
-//	status line
-//	body             as many bytes as the status line says: the plan, or for an inspection what [Info.Append] makes
+//	hello line                    once, before it looks at the module: nothing foreign has run in it yet
+//	status line, body             for each ask; the body has as many bytes as the line says: the plan, or what [Info.Append]
+//	                              or [Code.Append] makes
 //
 // and the guest's diagnostics on descriptor 2. A line is a word with the frame's version, then "key=value" pairs in one
 // fixed order, then LF; text is quoted ASCII (strconv.QuoteToASCII). A line is read only in the one form that is written:
 // what was understood is written again and compared, so there is no second spelling, no duplicate and no unknown key.
 //
-//	head, _ := job.Job{Do: job.Run, Memory: 256 << 20, Plan: 64 << 20, ...}.Append(nil)
+//	line := job.Job{Do: job.Run, Memory: 256 << 20, Plan: 64 << 20, ...}.Append(nil)
 //
 // What it does not protect against: a child in which a guest ran may be the guest's. Only the hello line is the word of
 // our own program; all that follows is a claim, bounded and of the right form.
@@ -36,7 +38,7 @@ import (
 )
 
 // Version is the version of the frame.
-const Version = 1
+const Version = 2
 
 // Command is the first argument of a child.
 const Command = "__extension-host"
@@ -53,7 +55,12 @@ const (
 	// MaxModule is the most bytes that a module may have. The largest that is in sight, a Go guest with everything in it,
 	// has 4 MiB; an interpreter with its library some 25 MiB.
 	MaxModule = 64 << 20
+	// MaxPath is the most bytes that the path of a folder may have: what Linux takes (PATH_MAX).
+	MaxPath = 4096
 )
+
+// maxNumber is the highest bound that a job may have, so that sums of them do not run over.
+const maxNumber = 1 << 32
 
 // Do says what a child is to do.
 type Do string
@@ -62,48 +69,81 @@ type Do string
 const (
 	Run     Do = "run"     // run the guest, answer its plan
 	Inspect Do = "inspect" // compile the module, run it as far as its ABI version, answer an [Info]
+	Compile Do = "compile" // compile the module, leave the code in a folder, answer a [Code]; none of the module's code runs
 )
 
-// Job is the header line.
+// Job is the first line. Its bounds are for each ask.
 type Job struct {
 	Do          Do
 	Memory      int64    // bytes of the guest's linear memory at most
-	Plan        int64    // bytes of the plan at most
+	Plan        int64    // bytes of a plan at most
 	Diagnostics int64    // bytes of diagnostics at most
-	Request     int64    // bytes of the request that follow the line
+	Request     int64    // bytes of a request at most
+	CPU         int64    // seconds of processor time for all that the child does; 0: no bound
 	ModuleSize  int64    // bytes of the module, 1 to MaxModule
 	Digest      [32]byte // SHA-256 of the module
+	// Code is a folder, absolute, at most MaxPath bytes. To Compile: it is empty and takes the code. To Run: it has what
+	// Compile left in it, which is loaded; "": the module is compiled first. To Inspect: "".
+	Code string
 }
 
-const jobForm = "lola-job/%d do=%s memory=%d plan=%d diagnostics=%d request=%d module=%d sha256=%s\n"
+const jobForm = "lola-job/%d do=%s memory=%d plan=%d diagnostics=%d request=%d cpu=%d module=%d sha256=%s code=%s\n"
 
-// Append appends the header line to b.
+// Append appends the line to b.
 func (j Job) Append(b []byte) []byte {
-	return fmt.Appendf(b, jobForm, Version, j.Do, j.Memory, j.Plan, j.Diagnostics, j.Request, j.ModuleSize, hex.EncodeToString(j.Digest[:]))
+	return fmt.Appendf(b, jobForm, Version, j.Do, j.Memory, j.Plan, j.Diagnostics, j.Request, j.CPU,
+		j.ModuleSize, hex.EncodeToString(j.Digest[:]), strconv.QuoteToASCII(j.Code))
 }
 
-// ReadJob reads the header line. What follows it stays in r.
+// ReadJob reads the line. What follows it stays in r.
 func ReadJob(r *bufio.Reader) (Job, error) {
 	var j Job
-	err := readLine(r, "header", func(f *fields) ([]byte, error) {
+	err := readLine(r, "job", func(f *fields) ([]byte, error) {
 		f.word("lola-job")
 		j.Do = Do(f.text("do"))
 		j.Memory, j.Plan, j.Diagnostics = f.number("memory"), f.number("plan"), f.number("diagnostics")
-		j.Request, j.ModuleSize = f.number("request"), f.number("module")
+		j.Request, j.CPU, j.ModuleSize = f.number("request"), f.number("cpu"), f.number("module")
 		digest := f.text("sha256")
 		if n, err := hex.Decode(j.Digest[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 {
 			f.fail("sha256")
 		}
+		j.Code = f.quoted("code")
 		switch {
 		case f.err != nil:
-		case j.Do != Run && j.Do != Inspect:
+		case j.Do != Run && j.Do != Inspect && j.Do != Compile:
 			f.err = fmt.Errorf("there is nothing called %q to do", j.Do)
 		case j.ModuleSize < 1 || j.ModuleSize > MaxModule:
 			f.err = fmt.Errorf("the module has %d bytes, want 1 to %d", j.ModuleSize, MaxModule)
+		case max(j.Memory, j.Plan, j.Diagnostics, j.Request, j.CPU) > maxNumber:
+			f.fail("bounds")
+		case len(j.Code) > MaxPath || j.Do == Compile && j.Code == "" || j.Do == Inspect && j.Code != "":
+			f.fail("code")
 		}
 		return j.Append(nil), f.err
 	})
 	return j, err
+}
+
+// Ask is the line before a request.
+type Ask struct {
+	Request int64 // bytes of the request that follow the line
+}
+
+// Append appends the line to b.
+func (a Ask) Append(b []byte) []byte {
+	return fmt.Appendf(b, "lola-ask/%d request=%d\n", Version, a.Request)
+}
+
+// ReadAsk reads the line. What follows it stays in r. Failures are [*FrameError]; one that wraps io.EOF means that there is
+// no ask any more.
+func ReadAsk(r *bufio.Reader) (Ask, error) {
+	var a Ask
+	err := readLine(r, "ask", func(f *fields) ([]byte, error) {
+		f.word("lola-ask")
+		a.Request = f.number("request")
+		return a.Append(nil), f.err
+	})
+	return a, err
 }
 
 // Donated returns the number of the file that was donated under name: the argument "name=NUMBER".
@@ -162,6 +202,8 @@ func (f *fields) number(key string) int64 {
 	return n
 }
 
+func (f *fields) bool(key string) bool { return f.text(key) == "true" }
+
 // quoted takes a quoted text; it may hold spaces.
 func (f *fields) quoted(key string) string {
 	rest, ok := strings.CutPrefix(f.rest, key+"=")
@@ -214,7 +256,7 @@ func readLine(r *bufio.Reader, what string, parse func(*fields) (again []byte, e
 
 // FrameError says that something other than the frame was read.
 type FrameError struct {
-	What string // which part: "header", "hello", "status", "info"
+	What string // which part: "job", "ask", "hello", "status", "info", "code"
 	Err  error  // [io.EOF]: nothing at all was there
 }
 

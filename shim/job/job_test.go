@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,10 +12,10 @@ import (
 
 func reader(s string) *bufio.Reader { return bufio.NewReader(strings.NewReader(s)) }
 
-var aJob = Job{Do: Run, Memory: 1 << 28, Plan: 1 << 26, Diagnostics: 1 << 18, Request: 12, ModuleSize: 58_000, Digest: [32]byte{1, 2, 0xff}}
+var aJob = Job{Do: Run, Memory: 1 << 28, Plan: 1 << 26, Diagnostics: 1 << 18, Request: 12, CPU: 31, ModuleSize: 58_000, Digest: [32]byte{1, 2, 0xff}, Code: "/home/me/.lola/code é"}
 
 func TestJobComesBackAndLeavesTheRest(t *testing.T) {
-	for _, j := range []Job{aJob, {Do: Inspect, ModuleSize: 1}, {Do: Run, ModuleSize: MaxModule, Request: math.MaxInt64 - 1}} {
+	for _, j := range []Job{aJob, {Do: Inspect, ModuleSize: 1}, {Do: Run, ModuleSize: MaxModule, Request: maxNumber}, {Do: Compile, ModuleSize: 1, Code: "/a \xff\n\" b"}} {
 		r := reader(string(j.Append(nil)) + "the request")
 		got, err := ReadJob(r)
 		if err != nil || got != j {
@@ -31,7 +30,7 @@ func TestJobComesBackAndLeavesTheRest(t *testing.T) {
 func TestRepliesComeBack(t *testing.T) {
 	for _, text := range []string{"", "it is so", "two\nlines \x1b[31m\u202e \"quoted\" \\ = é 🜁", strings.Repeat("é", MaxText/2)} {
 		for _, o := range Outcomes {
-			want := Reply{Outcome: o, Memory: 65536, Dropped: 7, Cut: true, Text: text}
+			want := Reply{Outcome: o, Memory: 65536, Written: 3, Dropped: 7, Cut: true, Text: text}
 			if o == OK {
 				want.Body = 1 << 40
 			}
@@ -46,7 +45,8 @@ func TestRepliesComeBack(t *testing.T) {
 		}
 	}
 	for _, level := range []string{"none", "landlock-7+seccomp", strings.Repeat("a", 64)} {
-		if got, err := ReadHello(reader(string(Hello{level}.Append(nil)))); err != nil || got.Level != level {
+		want := Hello{Level: level, Landlock: 7, Seccomp: len(level) > 4}
+		if got, err := ReadHello(reader(string(want.Append(nil)))); err != nil || got != want {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestLinesAreReadInOneFormOnly(t *testing.T) {
 	refuse("too long", strings.TrimSuffix(good, "\n")+strings.Repeat(" ", MaxLine)+"\n")
 	refuse("JSON", `{"do":"run"}`+"\n")
 	replace("another word", "lola-job", "lola-reply")
-	replace("another version", "job/1", "job/2")
+	replace("another version", "job/2", "job/1")
 	replace("carriage return", "\n", "\r\n")
 	replace("two spaces", " do", "  do")
 	replace("space at the end", "\n", " \n")
@@ -109,20 +109,30 @@ func TestLinesAreReadInOneFormOnly(t *testing.T) {
 	replace("empty number", "request=12", "request=")
 	replace("too large a number", "request=12", "request=9223372036854775808")
 	replace("the largest number", "request=12", "request=9223372036854775807")
+	replace("a number that is too high", "request=12", "request=4294967297")
 	replace("capital digest", "0102ff", "0102FF")
 	replace("short digest", "0102ff", "0102")
 	replace("long digest", "0102ff", "0102ff00")
 	replace("unknown work", "do=run", "do=rm")
 	replace("no module", "module=58000", "module=0")
 	replace("too large a module", "module=58000", "module=67108865")
+	replace("no folder", ` code="/home/me/.lola/code \u00e9"`, "")
+	replace("a folder without quotes", `"/home/me/.lola/code \u00e9"`, "/home")
+	replace("too long a folder", "/home", "/"+strings.Repeat("a", MaxPath))
+	replace("a folder to inspect", "do=run", "do=inspect")
+	replace("no folder to compile into", `do=run`, "do=compile code=")
+	refuse("compiling into nothing", string(Job{Do: Compile, ModuleSize: 1}.Append(nil)))
 	replace("NUL", "do=run", "do=run\x00")
 
 	for what, line := range map[string]string{
-		"empty level":        "lola-hello/1 level=\n",
-		"long level":         "lola-hello/1 level=" + strings.Repeat("a", 65) + "\n",
-		"level with a space": "lola-hello/1 level=a b\n",
-		"level in capitals":  "lola-hello/1 level=None\n",
-		"escape in a level":  "lola-hello/1 level=\x1b[31m\n",
+		"empty level":        "lola-hello/2 level= landlock=0 seccomp=false\n",
+		"long level":         "lola-hello/2 level=" + strings.Repeat("a", 65) + " landlock=0 seccomp=false\n",
+		"level with a space": "lola-hello/2 level=a b landlock=0 seccomp=false\n",
+		"level in capitals":  "lola-hello/2 level=None landlock=0 seccomp=false\n",
+		"escape in a level":  "lola-hello/2 level=\x1b[31m landlock=0 seccomp=false\n",
+		"no detail":          "lola-hello/2 level=none\n",
+		"negative Landlock":  "lola-hello/2 level=none landlock=-1 seccomp=false\n",
+		"another bool":       "lola-hello/2 level=none landlock=0 seccomp=1\n",
 		"status instead":     string(Reply{Outcome: OK}.Append(nil)),
 	} {
 		if h, err := ReadHello(reader(line)); err == nil {
@@ -211,6 +221,47 @@ func TestInfoOfAnotherFormIsRefused(t *testing.T) {
 	}
 }
 
+func TestAsksComeBackAndLeaveTheRest(t *testing.T) {
+	r := reader(string(Ask{Request: 5}.Append(nil)) + "hello" + string(Ask{}.Append(nil)))
+	if a, err := ReadAsk(r); err != nil || a.Request != 5 {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	if _, err := r.Discard(5); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := ReadAsk(r); err != nil || a.Request != 0 {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	if _, err := ReadAsk(r); !errors.Is(err, io.EOF) {
+		t.Errorf("at the end: got %v", err)
+	}
+	for _, line := range []string{"lola-ask/1 request=1\n", "lola-ask/2 request=-1\n", "lola-ask/2 request=01\n", "lola-ask/2\n", "\n", "lola-ask/2 request=1"} {
+		if a, err := ReadAsk(reader(line)); err == nil || errors.Is(err, io.EOF) {
+			t.Errorf("%q: got %+v, %v", line, a, err)
+		}
+	}
+}
+
+func TestCodeOfAnotherFormIsRefused(t *testing.T) {
+	key := strings.Repeat("0a", 32)
+	good := Code{Entry: "wazero-v1.12.0+dirty_1-amd64-linux/" + key, Size: MaxCode}
+	if got, err := ReadCode(bytes.NewReader(good.Append(nil))); err != nil || got != good {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, c := range []Code{
+		{"wazero-dev/" + key, 0}, {"wazero-dev/" + key, MaxCode + 1}, {"wazero-dev/" + key[1:], 1}, {"wazero-dev/" + strings.ToUpper(key), 1},
+		{"wazero-dev", 1}, {key, 1}, {"dev/" + key, 1}, {"wazero-../" + key, 1}, {"../wazero-dev/" + key, 1}, {"wazero-dev/../" + key, 1},
+		{"/wazero-dev/" + key, 1}, {"wazero-dev\\" + key, 1}, {"wazero-c:/" + key, 1}, {"wazero-" + strings.Repeat("a", 300) + "/" + key, 1},
+	} {
+		if got, err := ReadCode(bytes.NewReader(c.Append(nil))); err == nil {
+			t.Errorf("got %+v", got)
+		}
+	}
+	if _, err := ReadCode(bytes.NewReader(append(good.Append(nil), '\n'))); err == nil {
+		t.Error("more follows")
+	}
+}
+
 func TestDonated(t *testing.T) {
 	if n, err := Donated([]string{"x", "module=3", "module=4"}, Module); n != 3 || err != nil {
 		t.Errorf("got %d, %v", n, err)
@@ -223,7 +274,9 @@ func TestDonated(t *testing.T) {
 }
 
 func FuzzReplies(f *testing.F) {
-	f.Add([]byte("lola-hello/1 level=none\n"))
+	f.Add(Hello{Level: "none"}.Append(nil))
+	f.Add(Ask{Request: 7}.Append(nil))
+	f.Add(Code{Entry: "wazero-dev-amd64-linux/" + strings.Repeat("ab", 32), Size: 5}.Append(nil))
 	f.Add(Reply{Outcome: Status, Text: "é\n"}.Append(nil))
 	f.Add(Info{Form: FormNone, Problem: OK, Imports: []Name{{Kind: "func", Name: "f"}}}.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -233,6 +286,12 @@ func FuzzReplies(f *testing.F) {
 		}
 		if p, err := ReadReply(bufio.NewReader(bytes.NewReader(b))); err == nil && !bytes.HasPrefix(b, p.Append(nil)) {
 			t.Errorf("reply %+v", p)
+		}
+		if a, err := ReadAsk(bufio.NewReader(bytes.NewReader(b))); err == nil && !bytes.HasPrefix(b, a.Append(nil)) {
+			t.Errorf("ask %+v", a)
+		}
+		if c, err := ReadCode(bytes.NewReader(b)); err == nil && !bytes.Equal(b, c.Append(nil)) {
+			t.Errorf("code %+v", c)
 		}
 		if i, err := ReadInfo(bytes.NewReader(b)); err == nil && !bytes.Equal(b, i.Append(nil)) {
 			t.Errorf("info %+v", i)

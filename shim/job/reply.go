@@ -14,12 +14,14 @@ const LevelNone = "none"
 
 // Hello is the child's first line. It is written before the module is looked at, so it is our own program's word.
 type Hello struct {
-	Level string // the confinement level that is in force from now on: [a-z0-9.+-]{1,64}
+	Level    string // the confinement level that is in force from now on: [a-z0-9.+-]{1,64}
+	Landlock int64  // version of Landlock's ABI that is in force; 0: none
+	Seccomp  bool   // a list of system calls is in force
 }
 
 // Append appends the line to b.
 func (h Hello) Append(b []byte) []byte {
-	return fmt.Appendf(b, "lola-hello/%d level=%s\n", Version, h.Level)
+	return fmt.Appendf(b, "lola-hello/%d level=%s landlock=%d seccomp=%t\n", Version, h.Level, h.Landlock, h.Seccomp)
 }
 
 // ReadHello reads the line. Failures are [*FrameError]; one that wraps io.EOF means that the child said nothing.
@@ -31,6 +33,7 @@ func ReadHello(r *bufio.Reader) (Hello, error) {
 		if len(h.Level) < 1 || len(h.Level) > 64 || strings.Trim(h.Level, "abcdefghijklmnopqrstuvwxyz0123456789.+-") != "" {
 			f.fail("level")
 		}
+		h.Landlock, h.Seccomp = f.number("landlock"), f.bool("seccomp")
 		return h.Append(nil), f.err
 	})
 	return h, err
@@ -87,6 +90,7 @@ type Reply struct {
 	Outcome Outcome
 	Body    int64  // bytes that follow the line
 	Memory  int64  // bytes of linear memory that the guest had at its end, which is the most it had
+	Written int64  // bytes of diagnostics that were written on descriptor 2 for this ask, before this line
 	Dropped int64  // bytes of diagnostics that were dropped because of their limit
 	Cut     bool   // Text was cut to MaxText bytes
 	Text    string // why it failed; may hold the guest's own words; valid UTF-8 of at most MaxText bytes
@@ -96,8 +100,8 @@ type Reply struct {
 func (r Reply) Append(b []byte) []byte {
 	text, shorter := cut(r.Text, MaxText)
 	r.Text, r.Cut = text, r.Cut || shorter
-	return fmt.Appendf(b, "lola-reply/%d outcome=%s body=%d memory=%d dropped=%d cut=%t text=%s\n",
-		Version, r.Outcome, r.Body, r.Memory, r.Dropped, r.Cut, strconv.QuoteToASCII(r.Text))
+	return fmt.Appendf(b, "lola-reply/%d outcome=%s body=%d memory=%d written=%d dropped=%d cut=%t text=%s\n",
+		Version, r.Outcome, r.Body, r.Memory, r.Written, r.Dropped, r.Cut, strconv.QuoteToASCII(r.Text))
 }
 
 // ReadReply reads the line. What follows it stays in r. A failed job has no body. Failures are [*FrameError].
@@ -106,9 +110,9 @@ func ReadReply(r *bufio.Reader) (Reply, error) {
 	err := readLine(r, "status", func(f *fields) ([]byte, error) {
 		f.word("lola-reply")
 		p.Outcome = Outcome(f.text("outcome"))
-		p.Body, p.Memory, p.Dropped = f.number("body"), f.number("memory"), f.number("dropped")
-		cut := f.text("cut")
-		p.Cut = cut == "true"
+		p.Body, p.Memory = f.number("body"), f.number("memory")
+		p.Written, p.Dropped = f.number("written"), f.number("dropped")
+		p.Cut = f.bool("cut")
 		p.Text = f.quoted("text")
 		switch {
 		case f.err != nil:

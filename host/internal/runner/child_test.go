@@ -68,7 +68,28 @@ func fake(mode string) int {
 			time.Sleep(time.Hour)
 		}
 	}
+	if level, ok := strings.CutPrefix(mode, "level "); ok {
+		hello = string(job.Hello{Level: level, Landlock: 3}.Append(nil))
+		say("%s", hello)
+		_ = out.Flush()
+		if head, err := bufio.NewReader(os.Stdin).ReadBytes('\n'); err != nil || !bytes.HasPrefix(head, []byte("lola-job/")) {
+			return done(8)
+		}
+		mode = "level"
+	}
 	switch mode {
+	case "level":
+		say("%s%s", status(len(plan)), plan)
+	case "two-answers":
+		say("%s%s%s%s%s%s%s", hello, status(len(plan)), plan, status(len(plan)), plan, status(len(plan)), plan)
+	case "lies-about-diagnostics":
+		say("%s%s%s", hello, job.Reply{Outcome: job.OK, Body: int64(len(plan)), Written: 5}.Append(nil), plan)
+		forever()
+	case "huge-diagnostics":
+		say("%s%s%s", hello, job.Reply{Outcome: job.OK, Body: int64(len(plan)), Written: 1 << 40}.Append(nil), plan)
+	case "code-elsewhere":
+		code := "lola-code/2 entry=../wazero-dev/" + strings.Repeat("ab", 32) + " size=1\n"
+		say("%s%s%s", hello, status(len(code)), code)
 	case "good":
 		_, _ = io.CopyN(io.Discard, os.Stdin, 1) // what it leaves unread is no error
 		say("%s%s%s", hello, status(len(plan)), plan)
@@ -87,13 +108,13 @@ func fake(mode string) int {
 	case "two-hellos":
 		say("%s%s%s%s", hello, hello, status(len(plan)), plan)
 	case "long-hello":
-		say("lola-hello/1 level=")
+		say("lola-hello/2 level=")
 		fill("a", job.MaxLine)
 	case "no-line":
 		say("%s", hello)
 		fill("0123456789abcdef", 8<<20)
 	case "other-status":
-		say("%slola-reply/2 outcome=ok body=0 memory=0 dropped=0 cut=false text=\"\"\n", hello)
+		say("%slola-reply/1 outcome=ok body=0 memory=0 written=0 dropped=0 cut=false text=\"\"\n", hello)
 	case "json":
 		say("%s{\"outcome\":\"ok\",\"body\":%d}\n%s", hello, len(plan), plan)
 	case "json-bomb":
@@ -109,7 +130,7 @@ func fake(mode string) int {
 	case "body-over-limit":
 		say("%s%s", hello, status(1<<20+1))
 	case "failure-with-body":
-		say("%slola-reply/1 outcome=trap body=11 memory=0 dropped=0 cut=false text=\"\"\n%s", hello, plan)
+		say("%slola-reply/2 outcome=trap body=11 memory=0 written=0 dropped=0 cut=false text=\"\"\n%s", hello, plan)
 	case "failure-then-more":
 		say("%s%s%s", hello, job.Reply{Outcome: job.Trap, Text: "x"}.Append(nil), plan)
 	case "failure":

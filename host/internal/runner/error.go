@@ -10,6 +10,7 @@ import (
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/internal/launch"
 	"github.com/lola-ext/lola/shim/job"
+	"github.com/lola-ext/lola/shim/policy"
 )
 
 // Class is why there is no plan. The outcomes of package shim/job are classes, as the child claims them; these are the
@@ -25,6 +26,8 @@ const (
 	ClassDied     Class = "died"     // the child ended without an answer
 	ClassReply    Class = "reply"    // what it answered is no answer
 	ClassPlan     Class = "plan"     // what it answered is no plan: Err is an *abi.FormError
+	ClassLevel    Class = "level"    // it is less confined than was required: Err is nil, nothing was sent to it
+	ClassEnded    Class = "ended"    // its session had ended before
 	ClassHost     Class = "host"     // reading the answer failed on this side: the spool, the disk
 )
 
@@ -49,6 +52,8 @@ var phrases = map[Class]string{
 	ClassDied:     "its process ended without an answer",
 	ClassReply:    "its answer is malformed",
 	ClassPlan:     "its plan is malformed",
+	ClassLevel:    "it was not run",
+	ClassEnded:    "its process is gone",
 	ClassHost:     "keeping its plan",
 
 	Class(job.BadModule):       "it is not a usable WebAssembly module",
@@ -79,6 +84,19 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// frameError says that a child's answer is not of the form that shim/job describes.
+type frameError struct{ err error }
+
+func (e *frameError) Error() string { return e.err.Error() }
+func (e *frameError) Unwrap() error { return e.err }
+
+// levelError says that a child is less confined than was required.
+type levelError struct{ got, want policy.Level }
+
+func (e *levelError) Error() string {
+	return fmt.Sprintf("this system confines it to the level %q, and %q is required", e.got, e.want)
+}
+
 // judge decides what a run was: nil if there is an answer, else an *Error. What this side did to the child comes first,
 // then what the child said, then how it ended.
 func judge(ctx context.Context, name string, limits abi.Limits, result launch.Result, runErr, readErr error, status job.Reply, reply *Reply) error {
@@ -91,6 +109,7 @@ func judge(ctx context.Context, name string, limits abi.Limits, result launch.Re
 	var start *launch.StartError
 	var bound *launch.BoundError
 	var frame *frameError
+	var level *levelError
 	var form *abi.FormError
 	switch {
 	case result.TimedOut:
@@ -101,6 +120,8 @@ func judge(ctx context.Context, name string, limits abi.Limits, result launch.Re
 		return fail(ClassStart, runErr, "%v", runErr)
 	case errors.As(runErr, &bound):
 		return fail(ClassReply, runErr, "%v", bound)
+	case errors.As(readErr, &level):
+		return fail(ClassLevel, nil, "%v", level)
 	case errors.As(readErr, &frame) && runErr == nil && result.ExitCode != 0:
 		return fail(ClassDied, readErr, "%s", result.State)
 	case errors.As(readErr, &frame):

@@ -1,5 +1,6 @@
-// Package runner asks one extension for a plan: it starts a child, gives it module and request, and returns what comes
-// back as a decoded plan that nobody has judged yet.
+// Package runner asks extensions for plans: it starts a child, gives it module and request, and returns what comes back as a
+// decoded plan that nobody has judged yet. A child is for one request ([Runner.Run]), or for one after another of the same
+// extension ([Session]), or waits to be used once ([Pool]).
 //
 //	r, err := runner.New(runner.Options{})
 //	spool := wire.NewSpool(dir)
@@ -8,17 +9,19 @@
 //	if err != nil { ... } // a *runner.Error: whose fault, which extension, why
 //	judge(reply.Plan)
 //
+// [Runner.Compile] has a child compile a module and leave the code in a folder; Module.Code has others load it. What is in the
+// folder is executed by them: whoever calls sees to it that nobody else writes there.
+//
 // The program that is started is this one (or Options.Program), whose main calls shim.RunIfChild. Tier 1 only, so far.
 //
 // What comes from a child is hostile: it is bounded in bytes and time, read in one form only, and a plan is decoded while
 // it arrives, so that memory stays flat. What this does not protect against: a plan that is well-formed and evil, which is
 // for package host/plan; and what the child itself can do to the system, which its level says ([Reply].Level).
 //
-// What may change: a memo of answers, compiled code that is kept, a second tier. A Runner may be used concurrently.
+// What may change: a second tier. A Runner may be used concurrently.
 package runner
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -31,6 +34,7 @@ import (
 	"github.com/lola-ext/lola/abi/wire"
 	"github.com/lola-ext/lola/host/internal/launch"
 	"github.com/lola-ext/lola/shim/job"
+	"github.com/lola-ext/lola/shim/policy"
 )
 
 // Options says how a [Runner] works. The zero value works.
@@ -41,6 +45,8 @@ type Options struct {
 	Limits abi.Limits
 	// SpoolDir is where a module lies while a child reads it, on systems without sealed memory. Default: [os.TempDir].
 	SpoolDir string
+	// RequireLevel is the confinement that a child must have before it is given a request. "": none.
+	RequireLevel policy.Level
 }
 
 // Runner runs extensions. It holds no state and needs no closing.
@@ -48,6 +54,8 @@ type Runner struct {
 	program string
 	limits  abi.Limits
 	dir     string
+
+	required policy.Level // "": none
 }
 
 // New checks the options. It starts nothing.
@@ -64,7 +72,12 @@ func New(o Options) (*Runner, error) {
 	if !filepath.IsAbs(o.Program) {
 		return nil, fmt.Errorf("making a runner: the program %q is not absolute", o.Program)
 	}
-	return &Runner{program: o.Program, limits: limits, dir: o.SpoolDir}, nil
+	if o.RequireLevel != "" {
+		if _, err := policy.ParseLevel(string(o.RequireLevel)); err != nil {
+			return nil, fmt.Errorf("making a runner: %w", err)
+		}
+	}
+	return &Runner{program: o.Program, limits: limits, dir: o.SpoolDir, required: o.RequireLevel}, nil
 }
 
 // Module is a WASM module and the name under which its errors go.
@@ -79,6 +92,10 @@ type Module struct {
 	Digest abi.Digest
 	// Limits bound this module's runs instead of the runner's own, if its manifest asks for less. The zero value: those.
 	Limits abi.Limits
+	// Code is a folder with the module's code as [Runner.Compile] left it, absolute, and nothing else. It stays as it is until
+	// the child has loaded it, which it has when an answer is there. If it cannot be used the error is of the class
+	// job.StaleCode: it is to be compiled again. "": the child compiles the module.
+	Code string
 }
 
 // Reply is what an extension answered.
@@ -89,12 +106,15 @@ type Reply struct {
 	Diagnostics          []byte
 	DiagnosticsTruncated bool
 	// Level is the confinement level it ran under, as the child told before it looked at the module.
-	Level string
-	// Elapsed is how long the child took, from start to end.
+	Level policy.Level
+	// Open says in words what stays open at that level.
+	Open []string
+	// Elapsed is how long the answer took. Of [Runner.Run] the start and the end of the child are part.
 	Elapsed time.Duration
 	// GuestMemory is how much linear memory the guest had at most, in bytes: the child's claim.
 	GuestMemory int64
-	// PeakRSS is the child's peak resident memory in bytes, an upper bound; 0: not known (launch.Result).
+	// PeakRSS is the child's peak resident memory in bytes, an upper bound; 0: not known, as where the child lives on
+	// (launch.Result).
 	PeakRSS int64
 }
 
@@ -103,20 +123,15 @@ type Reply struct {
 //
 // Its error is always an [*Error].
 func (r *Runner) Run(ctx context.Context, m Module, req *abi.Request, spool *wire.Spool) (*Reply, error) {
-	lim := r.limitsOf(m)
-	var encoded bytes.Buffer
-	if err := (wire.Options{Limits: lim}).EncodeRequest(&encoded, req); err != nil {
-		return nil, &Error{Class: ClassRequest, Extension: m.Name, Text: err.Error(), Err: err}
-	}
-	reply := &Reply{}
-	err := r.do(ctx, m, job.Run, encoded.Bytes(), reply, func(body io.Reader, size int64) error {
-		plan, err := wire.DecodePlan(body, spool, wire.Options{Limits: lim, Size: size})
-		reply.Plan = plan
-		return err
-	})
+	s, err := r.open(m, job.Run, "", 1)
 	if err != nil {
 		return nil, err
 	}
+	reply, err := s.plan(ctx, req, spool, s.began.Add(s.limits.Deadline), true)
+	if err != nil {
+		return nil, err
+	}
+	reply.Elapsed = s.result.Elapsed
 	return reply, nil
 }
 
@@ -132,15 +147,14 @@ type Info struct {
 	// Problem is how a run would fail: empty if nothing is known against it.
 	Problem     Class
 	ProblemText string
-	Level       string // see [Reply]
+	Level       policy.Level // see [Reply]
 }
 
 // Inspect describes a module, in a child. If it could run, it is run as far as its ABI version. A module that is one but
 // could not run is described with its Problem; the error, an [*Error], is for the rest.
 func (r *Runner) Inspect(ctx context.Context, m Module) (*Info, error) {
-	reply := &Reply{}
 	var found job.Info
-	err := r.do(ctx, m, job.Inspect, nil, reply, func(body io.Reader, _ int64) error {
+	reply, err := r.once(ctx, m, job.Inspect, "", func(body io.Reader, _ int64) error {
 		var err error
 		if found, err = job.ReadInfo(body); err != nil {
 			return &frameError{err}
@@ -166,48 +180,30 @@ func (r *Runner) Inspect(ctx context.Context, m Module) (*Info, error) {
 	return info, nil
 }
 
-// do has a child do one job and reads its answer. take reads the body, whose length the child claims.
-func (r *Runner) do(ctx context.Context, m Module, do job.Do, request []byte, reply *Reply, take func(body io.Reader, size int64) error) error {
-	file, size, digest, release, err := r.module(m)
-	if err != nil {
-		return &Error{Class: ClassStart, Extension: m.Name, Text: err.Error(), Err: err}
-	}
-	defer release()
-	lim := r.limitsOf(m)
-	bound := lim.Plan
-	if do == job.Inspect {
-		bound = job.MaxInfo
-	}
-	head := job.Job{
-		Do: do, Memory: lim.GuestMemory, Plan: lim.Plan, Diagnostics: lim.Diagnostics,
-		Request: int64(len(request)), ModuleSize: size, Digest: digest,
-	}.Append(nil)
-
-	pr, pw := io.Pipe()
-	answer := &answer{bound: bound, take: take}
-	read := make(chan error, 1)
-	go func() {
-		err := answer.read(pr)
-		// Whoever is still writing then writes to nobody: the child is killed if it has not ended.
-		// (A nil error would be io.ErrClosedPipe to it.)
-		_ = pr.CloseWithError(err)
-		read <- err
-	}()
-	result, runErr := launch.Run(ctx, launch.Spec{
-		Path: r.program, Args: []string{job.Command},
-		Request: io.MultiReader(bytes.NewReader(head), bytes.NewReader(request)), KeepStdin: true,
-		Stdout: pw, MaxStdout: 2*job.MaxLine + bound, MaxStderr: lim.Diagnostics,
-		Deadline: lim.Deadline,
-		Donate:   []launch.Donation{{Name: job.Module, File: file}},
+// Compile has a child compile a module and leave the code in a folder that is there, absolute, empty and nobody else's. None
+// of the module's code runs. It answers where the code lies in the folder; the claim is of the right form, and what lies there
+// is for the caller to look at. A module that no run is possible of is an error, an [*Error], with what a run would fail of;
+// then something may be left in the folder.
+func (r *Runner) Compile(ctx context.Context, m Module, folder string) (entry string, size int64, err error) {
+	var code job.Code
+	_, err = r.once(ctx, m, job.Compile, folder, func(body io.Reader, _ int64) error {
+		var err error
+		if code, err = job.ReadCode(body); err != nil {
+			return &frameError{err}
+		}
+		return nil
 	})
-	_ = pw.Close()
-	readErr := <-read
+	return code.Entry, code.Size, err
+}
 
-	reply.Diagnostics = result.Stderr
-	reply.DiagnosticsTruncated = result.StderrDropped > 0 || answer.status.Dropped > 0
-	reply.Level, reply.Elapsed = answer.hello.Level, result.Elapsed
-	reply.GuestMemory, reply.PeakRSS = answer.status.Memory, result.PeakRSS
-	return judge(ctx, m.Name, lim, result, runErr, readErr, answer.status, reply)
+// once has a child do one thing other than to run a guest.
+func (r *Runner) once(ctx context.Context, m Module, do job.Do, folder string, take func(body io.Reader, size int64) error) (*Reply, error) {
+	s, err := r.open(m, do, folder, 1)
+	if err != nil {
+		return nil, err
+	}
+	reply := &Reply{}
+	return reply, s.ask(ctx, nil, s.began.Add(s.limits.Deadline), true, reply, take)
 }
 
 // limitsOf are the limits of a module's runs.

@@ -15,8 +15,8 @@
 //	}
 //
 // Extensions perform nothing. A tier-1 extension is a WASM module that runs in a child process without files, network,
-// environment or arguments; it answers a request with a plan, which package host/plan judges. What the child's confinement
-// consists of on this system is told by [Extension.Level]: in this version it is the WASM runtime alone.
+// environment or arguments; it answers a request with a plan, which package host/plan judges. How the system confines the
+// child beside that is told by [Report].Level, and can be required ([Options].RequireConfinement).
 //
 // A Host may be used concurrently. Commits of all hosts of one LOLA_HOME exclude each other, across processes too.
 // The package does not protect the user from consenting to a bad change: what a change would overwrite stands in the
@@ -34,6 +34,7 @@ import (
 	"github.com/lola-ext/lola/host/internal/home"
 	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/root"
+	"github.com/lola-ext/lola/shim/policy"
 )
 
 // Options says how a [Host] works. The zero value is the strictest setting and works, with no extension to run.
@@ -46,6 +47,9 @@ type Options struct {
 	Limits abi.Limits
 	// Program is the executable whose main calls shim.RunIfChild. Default: this one.
 	Program string
+	// RequireConfinement is the level that a child must have before it is given anything: below it an extension is not run,
+	// and the error is an [*ExtensionError] of the class "level". "": none is required, and the report tells the level.
+	RequireConfinement policy.Level
 	// Hook is told of every change to the disk, in the project and in the state folder, before it is made; an error of it is
 	// that change's. It is for tests of crashes and faults. Nil: nobody is told.
 	Hook root.Hook
@@ -99,7 +103,7 @@ func New(o Options) (*Host, error) {
 		return nil, err
 	}
 	if h.spools, err = h.home.TempDir(); err == nil {
-		h.runner, err = runner.New(runner.Options{Program: o.Program, Limits: limits, SpoolDir: h.spools})
+		h.runner, err = runner.New(runner.Options{Program: o.Program, Limits: limits, SpoolDir: h.spools, RequireLevel: o.RequireConfinement})
 	}
 	if err != nil {
 		h.home.Close()

@@ -12,7 +12,6 @@ import (
 	"github.com/lola-ext/lola/host/grant"
 	"github.com/lola-ext/lola/host/internal/edit"
 	"github.com/lola-ext/lola/host/internal/home"
-	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/module"
 	"github.com/lola-ext/lola/host/plan"
 	"github.com/lola-ext/lola/host/root"
@@ -151,8 +150,13 @@ func hookNotices(mod *module.Package) []string {
 }
 
 // propose asks every target for its plan.
-func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, targets []*builtin, scope abi.Scope) ([]plan.Proposal, error) {
-	var proposals []plan.Proposal
+func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, targets []*builtin, scope abi.Scope) (proposals []plan.Proposal, err error) {
+	children := h.children()
+	defer func() {
+		if cerr := children.close(); err == nil {
+			err = cerr
+		}
+	}()
 	for _, t := range targets {
 		shown, err := mod.Request(t.Contents)
 		if err != nil {
@@ -165,7 +169,7 @@ func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, tar
 			return nil, err
 		}
 		p.inputs = append(p.inputs, read)
-		reply, err := h.runner.Run(ctx, runner.Module{Name: t.Name, Bytes: t.artifact, Limits: t.Tighten(h.limits)}, &abi.Request{
+		reply, err := children.ask(ctx, t, &abi.Request{
 			Action:    "install",
 			Extension: abi.Identity{Name: t.Name, Version: t.Version},
 			Scope:     scope,

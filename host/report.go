@@ -126,7 +126,7 @@ func newInspection(artifact []byte, info *runner.Info) *Inspection {
 	in := &Inspection{
 		Form: info.Form, ABI: info.ABIVersion, Exports: info.Exports, Imports: info.Imports,
 		MoreExports: info.MoreExports, MoreImports: info.MoreImports, MemoryMin: info.MemoryMin, MemoryMax: info.MemoryMax,
-		Level: info.Level, Digest: abi.DigestOf(artifact).String(), Size: len(artifact),
+		Level: string(info.Level), Digest: abi.DigestOf(artifact).String(), Size: len(artifact),
 	}
 	if info.Problem != "" {
 		in.Problem = string(info.Problem) + ": " + info.ProblemText
@@ -141,7 +141,7 @@ func (r *Report) addReply(name string, reply *runner.Reply) {
 	if len(reply.Diagnostics) > 0 {
 		r.Diagnostics = append(r.Diagnostics, Diagnostic{Extension: name, Text: string(reply.Diagnostics), Truncated: reply.DiagnosticsTruncated})
 	}
-	r.Level = reply.Level
+	r.Level = string(reply.Level)
 }
 
 // foreign returns the paths that need consent.

@@ -8,6 +8,7 @@ import (
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/extension"
 	"github.com/lola-ext/lola/host/grant"
+	"github.com/lola-ext/lola/shim/probe"
 )
 
 // Extension describes one extension that a host can run.
@@ -18,7 +19,8 @@ type Extension struct {
 	Description string   `json:"description,omitempty"`
 	// Tier says how it runs: "wasm" or "native".
 	Tier extension.Tier `json:"tier"`
-	// Level is the confinement that its child gets on this system, beyond the WASM runtime itself.
+	// Level is the confinement that this system has for its child, beyond the WASM runtime itself, as far as can be known
+	// without trying. What a child really had is in the [Report] of a change.
 	Level string `json:"level"`
 	// Builtin says that it ships with the program.
 	Builtin bool     `json:"builtin"`
@@ -116,13 +118,10 @@ func (b *builtin) describe() Extension {
 		may = append(may, b.User.Grant().Lines()...)
 	}
 	return Extension{
-		Name: b.Name, Version: b.Version, Kind: b.Kind, Description: b.Description, Tier: b.Tier, Level: levelNone, Builtin: true,
+		Name: b.Name, Version: b.Version, Kind: b.Kind, Description: b.Description, Tier: b.Tier, Level: string(probe.System().Level), Builtin: true,
 		Actions: b.Actions, Grants: b.Grant().Strings(), User: user, May: may, Digest: b.digest.String(), Size: len(b.artifact),
 	}
 }
-
-// levelNone says that nothing confines the child but the WASM runtime in it.
-const levelNone = "none"
 
 func (h *Host) find(name string) (*builtin, error) {
 	for _, b := range h.builtin {

@@ -129,7 +129,11 @@ func (h attack) run(t *testing.T, dir string) (Class, *Reply, error) {
 	}
 	// As Run does it, which keeps the costs of a failure to itself.
 	reply := &Reply{}
-	err = r.do(t.Context(), Module{Name: "test", Bytes: h.Bytes()}, job.Run, encoded.Bytes(), reply, func(body io.Reader, size int64) error {
+	s, err := r.open(Module{Name: "test", Bytes: h.Bytes()}, job.Run, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.ask(t.Context(), encoded.Bytes(), s.began.Add(h.deadline), true, reply, func(body io.Reader, size int64) error {
 		var err error
 		reply.Plan, err = wire.DecodePlan(body, nil, wire.Options{Limits: abi.Limits{Plan: limits.Plan}, Size: size})
 		return err

@@ -127,12 +127,7 @@ func (r *Runner) Run(ctx context.Context, m Module, req *abi.Request, spool *wir
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.plan(ctx, req, spool, s.began.Add(s.limits.Deadline), true)
-	if err != nil {
-		return nil, err
-	}
-	reply.Elapsed = s.result.Elapsed
-	return reply, nil
+	return s.plan(ctx, req, spool, s.began.Add(s.limits.Deadline), true)
 }
 
 // Info is what a module says about itself. Names are foreign text, at most job.MaxName bytes each.

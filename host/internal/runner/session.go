@@ -192,7 +192,7 @@ func (s *Session) conclude(ctx context.Context, until time.Time, err error, stat
 	_ = s.out.CloseWithError(err)
 	<-s.done
 	reply.Diagnostics, reply.DiagnosticsTruncated = s.said.take(status.Dropped)
-	reply.PeakRSS = s.result.PeakRSS
+	reply.PeakRSS, reply.Elapsed = s.result.PeakRSS, s.result.Elapsed
 	return judge(ctx, s.module.Name, s.limits, s.result, s.runErr, err, status, reply)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 )
 
 // child is a process that was started, with this side's ends of its pipes.
@@ -72,13 +73,21 @@ func start(ctx context.Context, spec Spec) (_ *child, err error) {
 		}
 		return &child{proc: o.proc, in: ours[0], out: ours[1], er: ours[2]}, nil
 	case <-ctx.Done():
+		cleared := make(chan struct{})
 		go func() {
+			defer close(cleared)
 			if o := <-done; o.err == nil {
 				_ = o.proc.Kill()
 				_, _ = o.proc.Wait()
 			}
 			closeAll(ours[:])
 		}()
+		// The donated files are the caller's again when this returns, and may be closed while they are still being handed on:
+		// the child would get whatever has the number then. So only a start that hangs is left behind.
+		select {
+		case <-cleared:
+		case <-time.After(reapGrace):
+		}
 		return nil, context.Cause(ctx)
 	}
 }

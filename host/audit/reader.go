@@ -86,26 +86,43 @@ func (l *Log) Head(ctx context.Context) (Head, error) {
 	return head, nil
 }
 
-func (l *Log) readHead(ctx context.Context) (Head, error) {
-	d, _, err := l.root.Walk(l.dir, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Head{}, nil
+// CheckEnd returns the last record's place, as [Log.Head] does, and an error if after it lies what no writer leaves. It reads
+// no more than the end; [Log.Verify] judges all.
+func (l *Log) CheckEnd(ctx context.Context) (Head, error) {
+	t, err := l.readEnd(ctx)
+	if err == nil && t.damaged {
+		err = fmt.Errorf("after record %d lie bytes that are no record and that no cut write leaves", t.Seq)
 	}
 	if err != nil {
-		return Head{}, err
+		return Head{}, fmt.Errorf("reading the end of the audit log %q: %w", l.Path(), err)
+	}
+	return t.Head, nil
+}
+
+func (l *Log) readHead(ctx context.Context) (Head, error) {
+	t, err := l.readEnd(ctx)
+	return t.Head, err
+}
+
+func (l *Log) readEnd(ctx context.Context) (tail, error) {
+	d, _, err := l.root.Walk(l.dir, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return tail{}, nil
+	}
+	if err != nil {
+		return tail{}, err
 	}
 	defer d.Close()
 	unlock, err := l.lock(ctx, d, false)
 	if err != nil {
-		return Head{}, err
+		return tail{}, err
 	}
 	defer unlock()
 	numbers, err := list(d)
 	if err != nil {
-		return Head{}, err
+		return tail{}, err
 	}
-	t, err := readTail(d, numbers, false)
-	return t.Head, err
+	return readTail(d, numbers, false)
 }
 
 // view is a log as it is at one moment: its files, open, each as long as it is then. Writers only add to a file and only

@@ -292,3 +292,32 @@ func TestKilled(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckEnd tells what a cut write leaves from what it does not, by the end of the log alone.
+func TestCheckEnd(t *testing.T) {
+	home := t.TempDir()
+	head := appendN(t, at(t, home, audit.Options{}, nil), 2, small)
+	text := string(files(t, home)[one])
+	for _, c := range []struct {
+		name, text string
+		ok         bool
+	}{
+		{"whole", text, true},
+		{"without its LF", strings.TrimSuffix(text, "\n"), true},
+		{"cut", text + `{"v":1,"se`, true},
+		{"a line of another kind", text + "nonsense\n", false},
+		{"nothing but that", "nonsense\n", false},
+		{"empty", "", true},
+		{"broken at its beginning", "x" + text, true}, // which is for Verify
+	} {
+		broken := lay(t, nil)
+		put(t, broken, one, []byte(c.text))
+		got, err := at(t, broken, audit.Options{}, nil).CheckEnd(t.Context())
+		if (err == nil) != c.ok || err == nil && c.text != "" && got != head {
+			t.Errorf("%s: %v, %v", c.name, got, err)
+		}
+	}
+	if got, err := at(t, t.TempDir(), audit.Options{}, nil).CheckEnd(t.Context()); err != nil || got != (audit.Head{}) {
+		t.Errorf("no log at all: %v, %v", got, err)
+	}
+}

@@ -29,7 +29,8 @@ func (c *children) ask(ctx context.Context, b *builtin, req *abi.Request, spool 
 		}
 		c.open[b] = s
 	}
-	return s.Ask(ctx, req, spool)
+	reply, err := s.Ask(ctx, req, spool)
+	return reply, confinementError(err)
 }
 
 // close ends them. The error is that of the first that did not end as it should.
@@ -79,7 +80,7 @@ func (w *Warm) Ask(ctx context.Context, req abi.Request) (*abi.Plan, error) {
 	req.Extension = abi.Identity{Name: w.ext.Name, Version: w.ext.Version}
 	reply, err := w.pool.Ask(ctx, &req, nil)
 	if err != nil {
-		return nil, err
+		return nil, confinementError(err)
 	}
 	return reply.Plan, nil
 }

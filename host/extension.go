@@ -8,7 +8,7 @@ import (
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/extension"
 	"github.com/lola-ext/lola/host/grant"
-	"github.com/lola-ext/lola/shim/probe"
+	"github.com/lola-ext/lola/shim/policy"
 )
 
 // Extension describes one extension that a host can run.
@@ -19,9 +19,10 @@ type Extension struct {
 	Description string   `json:"description,omitempty"`
 	// Tier says how it runs: "wasm" or "native".
 	Tier extension.Tier `json:"tier"`
-	// Level is the confinement that this system has for its child, beyond the WASM runtime itself, as far as can be known
-	// without trying. What a child really had is in the [Report] of a change.
-	Level string `json:"level"`
+	// Level is the confinement that this machine gives its child beside the WASM runtime, and Open what stays open at it to an
+	// extension that got out of the runtime, in words. See [ThisMachine].
+	Level policy.Level `json:"level"`
+	Open  []string     `json:"open"`
 	// Builtin says that it ships with the program.
 	Builtin bool     `json:"builtin"`
 	Actions []string `json:"actions"`
@@ -86,8 +87,9 @@ func readBuiltins(all []Builtin) ([]*builtin, error) {
 // Extensions lists what the host can run, sorted by name.
 func (h *Host) Extensions() []Extension {
 	list := make([]Extension, len(h.builtin))
+	machine := ThisMachine()
 	for i, b := range h.builtin {
-		list[i] = b.describe()
+		list[i] = b.describe(machine)
 	}
 	return list
 }
@@ -98,7 +100,7 @@ func (h *Host) Extension(name string) (Extension, error) {
 	if err != nil {
 		return Extension{}, err
 	}
-	return b.describe(), nil
+	return b.describe(ThisMachine()), nil
 }
 
 // Artifact returns the WASM module of an extension. It must not be changed.
@@ -110,7 +112,7 @@ func (h *Host) Artifact(name string) ([]byte, error) {
 	return b.artifact, nil
 }
 
-func (b *builtin) describe() Extension {
+func (b *builtin) describe(m Machine) Extension {
 	var user, may []string
 	may = append(may, b.Grant().Lines()...)
 	if b.User != nil {
@@ -118,7 +120,7 @@ func (b *builtin) describe() Extension {
 		may = append(may, b.User.Grant().Lines()...)
 	}
 	return Extension{
-		Name: b.Name, Version: b.Version, Kind: b.Kind, Description: b.Description, Tier: b.Tier, Level: string(probe.System().Level), Builtin: true,
+		Name: b.Name, Version: b.Version, Kind: b.Kind, Description: b.Description, Tier: b.Tier, Level: m.Level, Open: m.Open, Builtin: true,
 		Actions: b.Actions, Grants: b.Grant().Strings(), User: user, May: may, Digest: b.digest.String(), Size: len(b.artifact),
 	}
 }

@@ -48,12 +48,15 @@ type Options struct {
 	// Program is the executable whose main calls shim.RunIfChild. Default: this one.
 	Program string
 	// RequireConfinement is the level that a child must have before it is given anything: below it an extension is not run,
-	// and the error is an [*ExtensionError] of the class "level". "": none is required, and the report tells the level.
+	// and the error is a *[ConfinementError]. "": none is required, and the report tells the level.
 	RequireConfinement policy.Level
 	// Hook is told of every change to the disk, in the project and in the state folder, before it is made; an error of it is
 	// that change's. It is for tests of crashes and faults. Nil: nobody is told.
 	Hook root.Hook
 }
+
+// auditDir is where the log is in the state folder.
+const auditDir = "audit"
 
 // Builtin is an extension that ships with a program.
 type Builtin struct {
@@ -98,7 +101,7 @@ func New(o Options) (*Host, error) {
 	if h.home, err = home.Open(path, o.Hook); err != nil {
 		return nil, err
 	}
-	if h.log, err = audit.Open(h.home.Root(), "audit", audit.Options{}); err != nil {
+	if h.log, err = audit.Open(h.home.Root(), auditDir, audit.Options{}); err != nil {
 		h.home.Close()
 		return nil, err
 	}
@@ -140,7 +143,7 @@ func (h *Host) openProject(path string) (*root.Root, error) {
 func (h *Host) Inspect(ctx context.Context, artifact []byte) (*Inspection, error) {
 	info, err := h.runner.Inspect(ctx, runner.Module{Name: "module", Bytes: artifact})
 	if err != nil {
-		return nil, err
+		return nil, confinementError(err)
 	}
 	return newInspection(artifact, info), nil
 }

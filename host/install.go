@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,8 +39,8 @@ type Install struct {
 // Install runs the targets, judges what they propose and returns the change, which has not happened yet. The caller closes
 // it. Installing what is installed already is an upgrade for the named targets alone: files that the new version lacks go,
 // unless they were changed.
-// Errors: *[UnknownExtensionError], *[OwnedError], *[plan.RefusedError], *[root.OwnerError], those of a failed extension,
-// which name it.
+// Errors: *[UnknownExtensionError], *[OwnedError], *[plan.RefusedError], *[root.OwnerError], *[ConfinementError], those of a
+// failed extension, which name it.
 func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) {
 	targets, err := h.targets(in.Targets)
 	if err != nil {
@@ -72,6 +73,9 @@ func (h *Host) Install(ctx context.Context, in Install) (_ *Pending, err error) 
 	p.report.Runs = runs
 	p.trust = grant.Trust{Name: mod.Name, Digest: mod.Digest}
 	proposals, err := h.propose(ctx, p, mod, targets, place.scope)
+	if errors.As(err, new(*ConfinementError)) {
+		return nil, p.refused(ctx, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,14 @@ func (p *Pending) entry(event audit.Event, id string) audit.Record {
 		}
 	}
 	for _, t := range p.targets {
+		level := "" // it did not run: the plan was saved
+		for _, c := range p.report.Confined {
+			if c.Extension == t.Name {
+				level = string(c.Level)
+			}
+		}
 		rec.Extensions = append(rec.Extensions, audit.Extension{
-			Name: t.Name, Version: t.Version, Digest: audit.Digest(t.digest), Tier: 1, Level: p.report.Level, Grants: t.grant(p.report.Scope).Strings(),
+			Name: t.Name, Version: t.Version, Digest: audit.Digest(t.digest), Tier: 1, Level: level, Grants: t.grant(p.report.Scope).Strings(),
 		})
 	}
 	return rec
@@ -92,8 +98,16 @@ func (p *Pending) logRefused(ctx context.Context, err error) error {
 		foreign *ForeignError
 		trust   *TrustError
 		stale   *OutdatedError
+		level   *ConfinementError
 	)
 	switch {
+	case errors.As(err, &level):
+		rec.Outcome = "confinement"
+		for i := range rec.Extensions {
+			if rec.Extensions[i].Name == level.Extension {
+				rec.Extensions[i].Level = string(level.Level)
+			}
+		}
 	case errors.As(err, &refused):
 		rec.Outcome = "rules"
 		for _, f := range refused.Findings {

@@ -9,6 +9,7 @@ import (
 	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/module"
 	"github.com/lola-ext/lola/host/plan"
+	"github.com/lola-ext/lola/shim/policy"
 )
 
 // Report says what a change would do, or has done. Texts that come from modules and extensions are foreign: escape them
@@ -37,8 +38,9 @@ type Report struct {
 	Skipped     []module.Skipped `json:"skipped,omitempty"`
 	Messages    []Message        `json:"messages,omitempty"`
 	Diagnostics []Diagnostic     `json:"diagnostics,omitempty"`
-	// Level is the confinement that the extensions' children had.
-	Level string `json:"level,omitempty"`
+	// Level is the lowest confinement that an extension's child had; empty: none ran. Confined says it for each.
+	Level    policy.Level `json:"level,omitempty"`
+	Confined []Confined   `json:"confined,omitempty"`
 }
 
 // FileChange is what happens at one path.
@@ -117,16 +119,18 @@ type Inspection struct {
 	MemoryMax int64 `json:"memory_max,omitempty"`
 	// Problem says how a run would fail; empty: nothing is known against the module. Foreign text is in it.
 	Problem string `json:"problem,omitempty"`
-	Level   string `json:"level"` // confinement of the child that looked
 	Digest  string `json:"sha256"`
 	Size    int    `json:"size"`
+	// Confinement is that of the child that looked.
+	Confinement
 }
 
 func newInspection(artifact []byte, info *runner.Info) *Inspection {
 	in := &Inspection{
 		Form: info.Form, ABI: info.ABIVersion, Exports: info.Exports, Imports: info.Imports,
 		MoreExports: info.MoreExports, MoreImports: info.MoreImports, MemoryMin: info.MemoryMin, MemoryMax: info.MemoryMax,
-		Level: string(info.Level), Digest: abi.DigestOf(artifact).String(), Size: len(artifact),
+		Digest: abi.DigestOf(artifact).String(), Size: len(artifact),
+		Confinement: Confinement{Level: info.Level, Landlock: info.Landlock, Seccomp: info.Seccomp, Open: info.Open},
 	}
 	if info.Problem != "" {
 		in.Problem = string(info.Problem) + ": " + info.ProblemText
@@ -141,7 +145,10 @@ func (r *Report) addReply(name string, reply *runner.Reply) {
 	if len(reply.Diagnostics) > 0 {
 		r.Diagnostics = append(r.Diagnostics, Diagnostic{Extension: name, Text: string(reply.Diagnostics), Truncated: reply.DiagnosticsTruncated})
 	}
-	r.Level = string(reply.Level)
+	r.Confined = append(r.Confined, Confined{name, Confinement{Level: reply.Level, Landlock: reply.Landlock, Seccomp: reply.Seccomp, Open: reply.Open}})
+	if len(r.Confined) == 1 || !reply.Level.AtLeast(r.Level) {
+		r.Level = reply.Level
+	}
 }
 
 // foreign returns the paths that need consent.

@@ -26,7 +26,7 @@ const (
 	ClassDied     Class = "died"     // the child ended without an answer
 	ClassReply    Class = "reply"    // what it answered is no answer
 	ClassPlan     Class = "plan"     // what it answered is no plan: Err is an *abi.FormError
-	ClassLevel    Class = "level"    // it is less confined than was required: Err is nil, nothing was sent to it
+	ClassLevel    Class = "level"    // it is less confined than was required: Err is a *[LevelError], no request was sent to it
 	ClassEnded    Class = "ended"    // its session had ended before
 	ClassHost     Class = "host"     // reading the answer failed on this side: the spool, the disk
 )
@@ -90,11 +90,12 @@ type frameError struct{ err error }
 func (e *frameError) Error() string { return e.err.Error() }
 func (e *frameError) Unwrap() error { return e.err }
 
-// levelError says that a child is less confined than was required.
-type levelError struct{ got, want policy.Level }
+// LevelError says that a child is less confined than was required.
+type LevelError struct{ Level, Required policy.Level }
 
-func (e *levelError) Error() string {
-	return fmt.Sprintf("this system confines it to the level %q, and %q is required", e.got, e.want)
+// Error implements error.
+func (e *LevelError) Error() string {
+	return fmt.Sprintf("this system confines it to the level %q, and %q is required", e.Level, e.Required)
 }
 
 // judge decides what a run was: nil if there is an answer, else an *Error. What this side did to the child comes first,
@@ -109,7 +110,7 @@ func judge(ctx context.Context, name string, limits abi.Limits, result launch.Re
 	var start *launch.StartError
 	var bound *launch.BoundError
 	var frame *frameError
-	var level *levelError
+	var level *LevelError
 	var form *abi.FormError
 	switch {
 	case result.TimedOut:
@@ -121,7 +122,7 @@ func judge(ctx context.Context, name string, limits abi.Limits, result launch.Re
 	case errors.As(runErr, &bound):
 		return fail(ClassReply, runErr, "%v", bound)
 	case errors.As(readErr, &level):
-		return fail(ClassLevel, nil, "%v", level)
+		return fail(ClassLevel, level, "%v", level)
 	case errors.As(readErr, &frame) && runErr == nil && result.ExitCode != 0:
 		return fail(ClassDied, readErr, "%s", result.State)
 	case errors.As(readErr, &frame):

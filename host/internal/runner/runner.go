@@ -107,6 +107,9 @@ type Reply struct {
 	DiagnosticsTruncated bool
 	// Level is the confinement level it ran under, as the child told before it looked at the module.
 	Level policy.Level
+	// Landlock is the version of Landlock's ABI that was in force, 0: none; Seccomp whether a list of system calls was.
+	Landlock int
+	Seccomp  bool
 	// Open says in words what stays open at that level.
 	Open []string
 	// Elapsed is how long the answer took. Of [Runner.Run] the start and the end of the child are part.
@@ -142,7 +145,11 @@ type Info struct {
 	// Problem is how a run would fail: empty if nothing is known against it.
 	Problem     Class
 	ProblemText string
-	Level       policy.Level // see [Reply]
+	// Level, Landlock, Seccomp and Open are those of the child that looked: see [Reply].
+	Level    policy.Level
+	Landlock int
+	Seccomp  bool
+	Open     []string
 }
 
 // Inspect describes a module, in a child. If it could run, it is run as far as its ABI version. A module that is one but
@@ -161,7 +168,8 @@ func (r *Runner) Inspect(ctx context.Context, m Module) (*Info, error) {
 	}
 	info := &Info{
 		Form: string(found.Form), ABIVersion: int(found.ABI), MoreExports: int(found.MoreExports), MoreImports: int(found.MoreImports),
-		MemoryMin: found.MemoryMin, MemoryMax: found.MemoryMax, ProblemText: found.Text, Level: reply.Level,
+		MemoryMin: found.MemoryMin, MemoryMax: found.MemoryMax, ProblemText: found.Text,
+		Level: reply.Level, Landlock: reply.Landlock, Seccomp: reply.Seccomp, Open: reply.Open,
 	}
 	for _, n := range found.Exports {
 		info.Exports = append(info.Exports, n.Name)

@@ -147,7 +147,8 @@ func (s *Session) ask(ctx context.Context, request []byte, until time.Time, last
 	began := time.Now()
 	stop := s.watch(ctx, until)
 	status, err := s.exchange(request, take)
-	reply.Level, reply.Open = policy.Level(s.hello.Level), policy.Open(policy.Level(s.hello.Level), int(s.hello.Landlock))
+	reply.Level, reply.Landlock, reply.Seccomp = policy.Level(s.hello.Level), int(s.hello.Landlock), s.hello.Seccomp
+	reply.Open = policy.Open(reply.Level, reply.Landlock)
 	reply.GuestMemory, reply.Elapsed = status.Memory, time.Since(began)
 	if err == nil && status.Outcome == job.OK && !last {
 		reply.Diagnostics, reply.DiagnosticsTruncated = s.said.take(status.Dropped)
@@ -209,7 +210,7 @@ func (s *Session) exchange(request []byte, take func(io.Reader, int64) error) (s
 			return status, &frameError{err}
 		}
 		if s.required != "" && !level.AtLeast(s.required) {
-			return status, &levelError{level, s.required}
+			return status, &LevelError{Level: level, Required: s.required}
 		}
 	}
 	s.send(request)

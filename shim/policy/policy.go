@@ -114,7 +114,7 @@ func Open(level Level, abi int) []string {
 		}
 		return append(open, "starting programs, without gaining rights", "processor time and memory up to the limits")
 	}
-	open := []string{"names, sizes and times of files", "starting no file, but processes", "sockets other than TCP, such as raw and netlink ones", "processor time and memory up to the limits", "flaws of the kernel in any call"}
+	open := []string{"names, sizes and times of files", "changing modes, owners, times and attributes of files that are yours", "starting no file, but processes", "sockets other than TCP, such as raw and netlink ones", "processor time and memory up to the limits", "flaws of the kernel in any call"}
 	for _, v := range landlockVersions {
 		if abi < v.Version && v.Closes != "" {
 			open = append(open, fmt.Sprintf("%s (Landlock %d closes it)", v.Closes, v.Version))

@@ -43,7 +43,8 @@ removed, ">" moved, and "!" needs attention.
 A change is shown before it is made: with --dry-run, and at a terminal before a question, as a whole preview, dangers first; else
 a line for each file. --json prints it in the form of report.schema.json.
 
-LOLA_HOME names the folder for state; without it the platform's folder for user data is used.
+LOLA_HOME names the folder for state; without it the platform's folder for user data is used. LOLA_REQUIRE_CONFINEMENT is
+--require-confinement for every command that has this flag and is not given it: each that runs extensions.
 
 ## Exit codes
 
@@ -62,6 +63,7 @@ LOLA_HOME names the folder for state; without it the platform's folder for user 
 		{exitExtension, "an extension failed, misbehaved or was stopped"},
 		{exitChanged, "with --detailed-exitcode: all went well, and something changed or would"},
 		{exitDamaged, "something that was recorded does not hold: the log, what is installed, or what was kept to undo"},
+		{exitLevel, "extensions are confined less than is required, or otherwise than this machine seems to be able to"},
 	} {
 		fmt.Fprintf(&b, "| %d | %s |\n", row.code, row.text)
 	}

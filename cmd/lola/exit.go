@@ -20,6 +20,7 @@ const (
 	exitExtension = 5 // an extension failed, misbehaved or was stopped
 	exitChanged   = 6 // with --detailed-exitcode: all went well, and something changed or would
 	exitDamaged   = 7 // something that was recorded does not hold: the log, what is installed, or what was kept to undo
+	exitLevel     = 8 // extensions are confined less than is required, or otherwise than this machine seems to be able to
 )
 
 // errChanged is no failure: it carries [exitChanged].
@@ -61,12 +62,17 @@ func exitCode(err error) (code int, hint string) {
 		folder  *host.NoFolderError
 		data    *host.DamagedError
 		user    *host.UserPlanError
+		level   *host.ConfinementError
 	)
 	switch {
 	case err == nil:
 		return exitOK, ""
 	case errors.Is(err, errChanged):
 		return exitChanged, ""
+	case errors.As(err, &diagnosed{}):
+		return diagnosisCode(err), hint
+	case errors.As(err, &level):
+		return exitLevel, or(hint, `"lola doctor" shows what this machine can enforce; the project was not touched`)
 	case errors.As(err, &damaged{}):
 		return exitDamaged, hint
 	case errors.As(err, &data):

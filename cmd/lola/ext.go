@@ -29,6 +29,7 @@ func (a *app) extListCommand() *cobra.Command {
 		Use:                   "list [--json]",
 		Aliases:               []string{"ls"},
 		Short:                 "List extensions, the built-in targets included",
+		Long:                  "List extensions, the built-in targets included. LEVEL is what this machine confines them to; \"lola doctor\" says why.",
 		DisableFlagsInUseLine: true,
 		Args:                  args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
@@ -100,6 +101,7 @@ func (a *app) extInfoCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	a.confinementFlag(cmd)
 	return cmd
 }
 
@@ -136,6 +138,7 @@ func (a *app) printInfo(ext *host.Extension, info *host.Inspection) {
 		fmt.Fprintf(w, "abi\t%d\n", info.ABI)
 	}
 	fmt.Fprintf(w, "size\t%d bytes\nsha256\t%s\nmemory\t%d bytes at first\n", info.Size, info.Digest, info.MemoryMin)
+	fmt.Fprintf(w, "confined\t%s, as the child that looked at it\n", info.Words())
 	if info.Problem != "" {
 		fmt.Fprintf(w, "problem\t%s\n", escape(info.Problem))
 	}

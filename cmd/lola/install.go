@@ -59,6 +59,7 @@ func (a *app) installCommand() *cobra.Command {
 	f.StringArrayVar(&in.Follow, "follow", nil, "link of the project to look through, from now on (repeatable)")
 	f.StringVar(&o.out, "out", "", "save the plan to a file instead of applying it; see \"lola plan\"")
 	a.settleFlags(cmd, &in.Project, &scope, &in.AllowRoot, &o)
+	a.confinementFlag(cmd)
 	return cmd
 }
 

@@ -2,12 +2,15 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/lola-ext/lola/host"
 	"github.com/lola-ext/lola/shim"
+	"github.com/lola-ext/lola/shim/policy"
 )
 
 // update writes golden files anew instead of comparing: go test ./cmd/lola -update.
@@ -38,6 +41,13 @@ func TestScript(t *testing.T) {
 			e.Setenv("EXAMPLE", dir)
 			e.Setenv("TRUST", trust(t, dir))
 			return nil
+		},
+		// full: extensions are wholly confined on this machine.
+		Condition: func(cond string) (bool, error) {
+			if cond != "full" {
+				return false, fmt.Errorf("there is no condition %q", cond)
+			}
+			return host.ThisMachine().Level == policy.Full, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":     cmdCode,

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -58,6 +60,13 @@ func (a *app) list(v *preview.Preview) {
 	}
 	for _, n := range v.Notices {
 		fmt.Fprintf(a.stderr, "lola: note: %s\n", escape(n))
+	}
+	// On Linux there can be more, so less is never silent. Elsewhere the preview and "lola doctor" say what the system has.
+	if runtime.GOOS == "linux" && slices.ContainsFunc(v.Confined, func(c preview.Confined) bool { return !c.Full }) {
+		for _, line := range v.Confinement() {
+			fmt.Fprintf(a.stderr, "lola: note: %s\n", escape(line))
+		}
+		fmt.Fprintln(a.stderr, "lola: note: \"lola doctor\" says why it is not more")
 	}
 	for _, m := range v.Messages {
 		if m.Level != string(abi.LevelDebug) {

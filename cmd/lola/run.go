@@ -15,6 +15,7 @@ import (
 	"github.com/lola-ext/lola/host"
 	"github.com/lola-ext/lola/host/plan"
 	"github.com/lola-ext/lola/host/root"
+	"github.com/lola-ext/lola/shim/policy"
 	"github.com/lola-ext/lola/targets"
 )
 
@@ -24,6 +25,7 @@ type app struct {
 	stdout, stderr io.Writer
 	hook           root.Hook      // see host.Options; only tests have one
 	builtins       []host.Builtin // beside the targets; only tests have some
+	require        policy.Level   // see confinementFlag
 }
 
 // run executes one command line and returns its exit code.
@@ -86,7 +88,7 @@ func (a *app) command() *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.AddCommand(
 		a.installCommand(), a.uninstallCommand(), a.listCommand(), a.statusCommand(), a.planCommand(), a.undoCommand(), a.recoverCommand(),
-		a.logCommand(), a.extCommand(), a.explainCommand(), a.versionCommand(),
+		a.logCommand(), a.extCommand(), a.doctorCommand(), a.explainCommand(), a.versionCommand(),
 	)
 	return cmd
 }
@@ -103,7 +105,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // host opens the host with the built-in targets.
 func (a *app) host() (*host.Host, error) {
-	o := host.Options{Hook: a.hook, Builtins: slices.Clone(a.builtins)}
+	o := host.Options{Hook: a.hook, Builtins: slices.Clone(a.builtins), RequireConfinement: a.require}
 	for _, m := range targets.Manifests() {
 		o.Builtins = append(o.Builtins, host.Builtin{Manifest: m.YAML, Artifact: targets.Wasm()})
 	}

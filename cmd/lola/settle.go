@@ -11,6 +11,7 @@ import (
 
 	"github.com/lola-ext/lola/cmd/lola/preview"
 	"github.com/lola-ext/lola/host"
+	"github.com/lola-ext/lola/shim/policy"
 )
 
 // settleOptions say what becomes of a change that was judged.
@@ -146,7 +147,12 @@ func (a *app) ask(ctx context.Context, question string) (bool, error) {
 func view(r host.Report, dryRun bool) *preview.Preview {
 	v := &preview.Preview{
 		Action: r.Action, Module: r.Module, Version: r.Version, Digest: r.Digest, Project: r.Project, Scope: string(r.Scope),
-		Targets: r.Targets, Level: r.Level, Stranger: r.Stranger, Notices: r.Notices, DryRun: dryRun, Changed: r.Changed,
+		Targets: r.Targets, Level: string(r.Level), Stranger: r.Stranger, Notices: r.Notices, DryRun: dryRun, Changed: r.Changed,
+	}
+	for _, c := range r.Confined {
+		v.Confined = append(v.Confined, preview.Confined{
+			Extension: c.Extension, Level: string(c.Level), Full: c.Level == policy.Full, Landlock: c.Landlock, Seccomp: c.Seccomp, Words: c.Words(), Open: c.Open,
+		})
 	}
 	for _, x := range r.Runs {
 		v.Runs = append(v.Runs, preview.Run(x))

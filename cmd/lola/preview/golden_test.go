@@ -73,7 +73,11 @@ func goldens() map[string]func() (*Preview, files, Options) {
 			p.Notices = []string{"Claude's MCP servers of the user are not supported"}
 			p.Messages = []Message{{"cursor", "debug", "not shown"}, {"cursor", "warn", "two\nlines"}}
 			p.Diagnostics = []Diagnostic{{"claude-code", "::error::x\n##[group]y\n", true}}
-			p.Level = "landlock 6, seccomp"
+			p.Level = "full"
+			p.Confined = []Confined{
+				{"claude-code", "full", true, 7, true, "full (Landlock 7, seccomp)", []string{"processor time"}},
+				{"cursor", "full", true, 7, true, "full (Landlock 7, seccomp)", []string{"processor time"}},
+			}
 			return p, f, Options{}
 		},
 		"actions": func() (*Preview, files, Options) {
@@ -159,6 +163,12 @@ func goldens() map[string]func() (*Preview, files, Options) {
 		},
 		"long": func() (*Preview, files, Options) {
 			p, f := doctor(), newFiles()
+			p.Level = "process"
+			p.Confined = []Confined{
+				{"claude-code", "process", false, 0, false, "process", []string{"files that you may read and write", "the network"}},
+				{"cursor\x1b", "seccomp", false, 0, true, "seccomp", []string{"processor time\u202e"}},
+				{"gemini-cli", "process", false, 0, false, "process", []string{"files that you may read and write", "the network"}},
+			}
 			put(p, f, Change{Action: "create", Path: "a.md"}, "", strings.Repeat("line\n", 30))
 			put(p, f, Change{Action: "create", Path: "b.js"}, "", strings.Repeat("x", 2500)+"é\nend\n")
 			put(p, f, Change{Action: "create", Path: "c.md"}, "", strings.Repeat("line\n", 8))

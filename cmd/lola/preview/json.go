@@ -24,6 +24,7 @@ type (
 		Scope       string           `json:"scope,omitempty"`
 		Targets     []string         `json:"targets"`
 		Level       string           `json:"level,omitempty"`
+		Confined    []jsonConfined   `json:"confined"`
 		DryRun      bool             `json:"dry_run"`
 		Changed     bool             `json:"changed"`
 		Stranger    bool             `json:"stranger,omitempty"`
@@ -35,6 +36,13 @@ type (
 		Notices     []string         `json:"notices"`
 		Messages    []jsonMessage    `json:"messages"`
 		Diagnostics []jsonDiagnostic `json:"diagnostics"`
+	}
+	jsonConfined struct {
+		Extension string   `json:"extension"`
+		Level     string   `json:"level"`
+		Landlock  int      `json:"landlock,omitempty"`
+		Seccomp   bool     `json:"seccomp,omitempty"`
+		Open      []string `json:"open"`
 	}
 	jsonRun struct {
 		What string `json:"what"`
@@ -93,9 +101,12 @@ func (p *Preview) JSON() any { return p.report() }
 func (p *Preview) report() report {
 	r := report{
 		Format: Format, Action: valid(p.Action), Module: valid(p.Module), Version: valid(p.Version), Digest: valid(p.Digest), Project: valid(p.Project),
-		Scope: valid(p.Scope), Targets: texts(p.Targets), Level: valid(p.Level), DryRun: p.DryRun, Changed: p.Changed, Stranger: p.Stranger, Counts: p.counts(),
+		Scope: valid(p.Scope), Targets: texts(p.Targets), Level: valid(p.Level), Confined: []jsonConfined{}, DryRun: p.DryRun, Changed: p.Changed, Stranger: p.Stranger, Counts: p.counts(),
 		Runs: []jsonRun{}, Changes: []jsonChange{}, Stays: marks(p.Stays), Skipped: marks(p.Skipped), Notices: texts(p.Notices),
 		Messages: []jsonMessage{}, Diagnostics: []jsonDiagnostic{},
+	}
+	for _, c := range p.Confined {
+		r.Confined = append(r.Confined, jsonConfined{valid(c.Extension), valid(c.Level), c.Landlock, c.Seccomp, texts(c.Open)})
 	}
 	for _, x := range p.Runs {
 		r.Runs = append(r.Runs, jsonRun{valid(x.What), valid(x.Path), valid(x.Text)})

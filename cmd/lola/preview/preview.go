@@ -32,7 +32,9 @@ type Preview struct {
 	Project string
 	Scope   string // "project" or "user"; empty: not said
 	Targets []string
-	Level   string // the confinement that the extensions ran under
+	Level   string // the lowest confinement that an extension ran under; empty: none ran
+	// Confined is how each of them ran.
+	Confined []Confined
 	// Stranger says that the change is a saved plan of whoever: what it says of the module may be untrue.
 	Stranger bool
 	Runs     []Run
@@ -45,6 +47,17 @@ type Preview struct {
 	Diagnostics []Diagnostic
 	DryRun      bool
 	Changed     bool // whether anything changes: a file, or only what is recorded
+}
+
+// Confined says how an extension ran.
+type Confined struct {
+	Extension string
+	Level     string
+	Full      bool     // it is the highest level that there is
+	Landlock  int      // version of Landlock's ABI that was in force, 0: none
+	Seccomp   bool     // a list of system calls was
+	Words     string   // the level and what it consists of
+	Open      []string // what stays open at it
 }
 
 // Run is one thing that the module makes run by itself, as an MCP server or a hook.
@@ -255,9 +268,35 @@ func (p *Preview) notes(pr *printer) {
 	if more > 0 {
 		pr.line(faint, "lola: note: ", "extensions said "+count(more)+" more lines; --full shows all")
 	}
-	if p.Level != "" {
-		pr.line(plain, "lola: note: ", "extensions ran confined: "+p.Level)
+	for _, line := range p.Confinement() {
+		pr.line(plain, "lola: note: ", line)
 	}
+}
+
+// Confinement says in a line or more how extensions ran, and what stayed open where that was less than there is.
+func (p *Preview) Confinement() []string {
+	var said []string
+	for i, c := range p.Confined {
+		same := func(o Confined) bool { return o.Words == c.Words && slices.Equal(o.Open, c.Open) }
+		if slices.ContainsFunc(p.Confined[:i], same) {
+			continue
+		}
+		who := "extensions"
+		if slices.ContainsFunc(p.Confined, func(o Confined) bool { return !same(o) }) {
+			var names []string
+			for _, o := range p.Confined[i:] {
+				if same(o) {
+					names = append(names, name(o.Extension))
+				}
+			}
+			who = strings.Join(names, ", ")
+		}
+		said = append(said, who+" ran confined: "+c.Words)
+		if !c.Full {
+			said = append(said, "at that level stays open to one that breaks out of the WASM runtime: "+strings.Join(c.Open, "; "))
+		}
+	}
+	return said
 }
 
 // label is a name that may begin a line.

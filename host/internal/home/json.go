@@ -64,7 +64,7 @@ func (h *Home) WriteJSON(dir, name string, v any) error {
 		err = cerr
 	}
 	if err == nil {
-		err = replace(d, fresh, name)
+		err = Replace(d, fresh, name)
 	}
 	if err == nil {
 		err = d.Sync()
@@ -88,9 +88,9 @@ func (h *Home) Remove(dir, name string) error {
 	return d.Sync()
 }
 
-// replace renames over what is there. On Windows a file that somebody reads at that moment cannot be replaced on every
+// Replace renames over what is there. On Windows a file that somebody reads at that moment cannot be replaced on every
 // file system; readers of records are quick.
-func replace(d *root.Dir, fresh, name string) error {
+func Replace(d *root.Dir, fresh, name string) error {
 	for tries := 0; ; tries++ {
 		err := d.Rename(fresh, d, name)
 		if runtime.GOOS != "windows" || !errors.Is(err, fs.ErrPermission) || tries == 100 {

@@ -178,8 +178,8 @@ func (m *Memo) Put(k Key, a Answer) error {
 		err = cerr
 	}
 	if err == nil {
-		if err = d.Rename(fresh, d, id); err != nil && d.RemoveTree(id) == nil { // a folder is in its place
-			err = d.Rename(fresh, d, id)
+		if err = home.Replace(d, fresh, id); err != nil && d.RemoveTree(id) == nil { // a folder is in its place
+			err = home.Replace(d, fresh, id)
 		}
 	}
 	if err != nil {

@@ -27,14 +27,19 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/lola-ext/lola/abi"
 	"github.com/lola-ext/lola/host/audit"
+	"github.com/lola-ext/lola/host/internal/code"
 	"github.com/lola-ext/lola/host/internal/home"
+	"github.com/lola-ext/lola/host/internal/memo"
 	"github.com/lola-ext/lola/host/internal/runner"
 	"github.com/lola-ext/lola/host/root"
 	"github.com/lola-ext/lola/shim/policy"
+	"github.com/lola-ext/lola/shim/probe"
 )
 
 // Options says how a [Host] works. The zero value is the strictest setting and works, with no extension to run.
@@ -50,6 +55,9 @@ type Options struct {
 	// RequireConfinement is the level that a child must have before it is given anything: below it an extension is not run,
 	// and the error is a *[ConfinementError]. "": none is required, and the report tells the level.
 	RequireConfinement policy.Level
+	// NoMemo has extensions asked each time. Else the answer to a request that was asked before, of the same extension by the
+	// same program at the same level of confinement, is taken from the state folder, and judged like any other.
+	NoMemo bool
 	// Hook is told of every change to the disk, in the project and in the state folder, before it is made; an error of it is
 	// that change's. It is for tests of crashes and faults. Nil: nobody is told.
 	Hook root.Hook
@@ -72,8 +80,14 @@ type Host struct {
 	spools  string // where spools lie
 	hook    root.Hook
 	program string // the executable of the children
+	codes   *code.Store
+	memo    *memo.Memo
+	noMemo  bool
 	log     *audit.Log
 	builtin []*builtin // sorted by name
+
+	required policy.Level        // of every child; "": none
+	machine  func() probe.Report // what this machine can put around a child; it does not change
 }
 
 // New opens a host. It makes the state folder if it is missing. The caller closes the host.
@@ -92,7 +106,7 @@ func New(o Options) (*Host, error) {
 			return nil, err
 		}
 	}
-	h := &Host{limits: limits, builtin: builtins, hook: o.Hook, program: o.Program}
+	h := &Host{limits: limits, builtin: builtins, hook: o.Hook, program: o.Program, noMemo: o.NoMemo, required: o.RequireConfinement, machine: sync.OnceValue(probe.System)}
 	if h.program == "" {
 		if h.program, err = os.Executable(); err != nil {
 			return nil, fmt.Errorf("finding this program's own file: %w", err)
@@ -101,6 +115,8 @@ func New(o Options) (*Host, error) {
 	if h.home, err = home.Open(path, o.Hook); err != nil {
 		return nil, err
 	}
+	h.memo = memo.Open(h.home)
+	h.codes = code.Open(code.Options{Home: h.home, Program: h.program, Private: runtime.GOOS != "linux"})
 	if h.log, err = audit.Open(h.home.Root(), auditDir, audit.Options{}); err != nil {
 		h.home.Close()
 		return nil, err

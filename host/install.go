@@ -160,6 +160,9 @@ func (h *Host) propose(ctx context.Context, p *Pending, mod *module.Package, tar
 		if cerr := children.close(); err == nil {
 			err = cerr
 		}
+		for _, n := range children.notes {
+			p.report.Messages = append(p.report.Messages, Message{Extension: self, Level: abi.LevelInfo, Text: n})
+		}
 	}()
 	for _, t := range targets {
 		shown, err := mod.Request(t.Contents)

@@ -1,6 +1,8 @@
 package shim
 
 import (
+	"errors"
+	"runtime"
 	"time"
 
 	"github.com/lola-ext/lola/shim/internal/lockdown"
@@ -26,6 +28,10 @@ func confine(j job.Job) (job.Hello, error) {
 	report, err := lockdown.Enter(spec)
 	if err != nil {
 		return job.Hello{}, err
+	}
+	if spec.Stage == policy.Store && runtime.GOOS == "linux" && report.Landlock == 0 {
+		// The list of calls lets it make files, and nothing keeps them to the folder.
+		return job.Hello{}, errors.New("code is compiled for others only where there is Landlock")
 	}
 	return job.Hello{Level: string(report.Level), Landlock: int64(report.Landlock), Seccomp: report.Seccomp}, nil
 }

@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 
@@ -73,6 +74,10 @@ func runChild(args []string) error {
 	if err != nil {
 		return err
 	}
+	gone := codeGone(j)
+	if gone != nil {
+		j.Code = "" // there is nothing to leave open
+	}
 	hello, err := confine(j)
 	if err != nil {
 		return fmt.Errorf("locking down: %w", err)
@@ -81,8 +86,10 @@ func runChild(args []string) error {
 		return fmt.Errorf("answering: %w", err)
 	}
 	asks := listen(in, j.Request)
-	w := &work{job: j, said: diagnostics{to: os.Stderr, left: j.Diagnostics}}
-	w.prepare(module, changed)
+	w := &work{job: j, said: diagnostics{to: os.Stderr, left: j.Diagnostics}, failed: gone}
+	if gone == nil {
+		w.prepare(module, changed)
+	}
 	asks.prepared()
 	for request := range asks.next {
 		body, reply, end := w.do(request)
@@ -96,6 +103,17 @@ func runChild(args []string) error {
 		}
 		end()
 		w.said = diagnostics{to: os.Stderr, left: j.Diagnostics}
+	}
+	return nil
+}
+
+// codeGone says that the folder of the code that is to be loaded is not there. Another process may have dropped it.
+func codeGone(j job.Job) error {
+	if j.Do != job.Run || j.Code == "" {
+		return nil
+	}
+	if _, err := os.Lstat(j.Code); errors.Is(err, fs.ErrNotExist) {
+		return &engine.Failure{Outcome: job.StaleCode, Text: "its folder is gone"}
 	}
 	return nil
 }

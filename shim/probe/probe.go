@@ -66,6 +66,16 @@ func (m *Missing) Error() string {
 // Unwrap returns the system's error.
 func (m *Missing) Unwrap() error { return m.Err }
 
+// Has reports whether a wall is known to be there.
+func (r Report) Has(wall policy.Wall) bool {
+	for _, w := range r.Walls {
+		if w.Name == wall {
+			return w.Enforced == Yes
+		}
+	}
+	return false
+}
+
 // System looks at this machine. It takes well under a millisecond.
 func System() Report {
 	r := Report{OS: runtime.GOOS, Arch: runtime.GOARCH}

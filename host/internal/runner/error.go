@@ -84,6 +84,19 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Stale reports whether a child could not use the code that it was given: it is to be compiled again.
+func (e *Error) Stale() bool { return e.Class == Class(job.StaleCode) }
+
+// Verdict reports whether what [Runner.Compile] failed of is what a run would fail of too, before any code of the module runs:
+// the module itself, the deadline, the caller, the level. The rest is of the folder or the machine.
+func (e *Error) Verdict() bool {
+	switch e.Class {
+	case ClassDeadline, ClassCanceled, ClassLevel, Class(job.BadModule), Class(job.ForbiddenImport), Class(job.BadExport), Class(job.Memory):
+		return true
+	}
+	return false
+}
+
 // frameError says that a child's answer is not of the form that shim/job describes.
 type frameError struct{ err error }
 

@@ -82,7 +82,7 @@ func (h *Host) WarmCache(ctx context.Context) ([]Warmed, error) {
 		w := Warmed{Extensions: []string{b.Name}}
 		kept, err := h.codeOf(ctx, b)
 		if err != nil {
-			return list, err
+			return list, confinementError(err)
 		}
 		if kept != nil {
 			w.Compiled, w.Kept, w.Notes = kept.Fresh, kept.Folder != "", kept.Notes

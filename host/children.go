@@ -63,7 +63,7 @@ func (c *children) askChild(ctx context.Context, b *builtin, req *abi.Request, s
 		if !c.bare[b] {
 			kept, err := c.code(ctx, b)
 			if err != nil {
-				return nil, err
+				return nil, confinementError(err)
 			}
 			if kept != nil {
 				m.Code = kept.Folder

@@ -57,6 +57,7 @@ func (a *app) installCommand() *cobra.Command {
 	f.StringArrayVarP(&in.Targets, "assistant", "a", nil, "target to install for (repeatable)")
 	f.StringArrayVar(&trust, "trust", nil, "agree that the module of this digest makes something run by itself (repeatable)")
 	f.StringArrayVar(&in.Follow, "follow", nil, "link of the project to look through, from now on (repeatable)")
+	f.BoolVar(&a.noMemo, "no-memo", false, "ask extensions, also what they were asked before")
 	f.StringVar(&o.out, "out", "", "save the plan to a file instead of applying it; see \"lola plan\"")
 	a.settleFlags(cmd, &in.Project, &scope, &in.AllowRoot, &o)
 	a.confinementFlag(cmd)

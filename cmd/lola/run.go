@@ -26,6 +26,7 @@ type app struct {
 	hook           root.Hook      // see host.Options; only tests have one
 	builtins       []host.Builtin // beside the targets; only tests have some
 	require        policy.Level   // see confinementFlag
+	noMemo         bool           // see host.Options; a flag of verbs that ask extensions
 }
 
 // run executes one command line and returns its exit code.
@@ -88,7 +89,7 @@ func (a *app) command() *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.AddCommand(
 		a.installCommand(), a.uninstallCommand(), a.listCommand(), a.statusCommand(), a.planCommand(), a.undoCommand(), a.recoverCommand(),
-		a.logCommand(), a.extCommand(), a.doctorCommand(), a.explainCommand(), a.versionCommand(),
+		a.logCommand(), a.extCommand(), a.cacheCommand(), a.doctorCommand(), a.explainCommand(), a.versionCommand(),
 	)
 	return cmd
 }
@@ -105,7 +106,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // host opens the host with the built-in targets.
 func (a *app) host() (*host.Host, error) {
-	o := host.Options{Hook: a.hook, Builtins: slices.Clone(a.builtins), RequireConfinement: a.require}
+	o := host.Options{Hook: a.hook, NoMemo: a.noMemo, Builtins: slices.Clone(a.builtins), RequireConfinement: a.require}
 	for _, m := range targets.Manifests() {
 		o.Builtins = append(o.Builtins, host.Builtin{Manifest: m.YAML, Artifact: targets.Wasm()})
 	}

@@ -44,6 +44,7 @@ type program struct {
 type builds struct {
 	home    *home.Home
 	program string
+	settled time.Duration
 
 	mu       sync.Mutex
 	identity string     // guarded by mu; of the program when digest was read
@@ -73,7 +74,7 @@ func (b *builds) current(ctx context.Context) (abi.Digest, error) {
 	if err != nil {
 		return abi.Digest{}, fmt.Errorf("telling which program this is: %w", err)
 	}
-	if time.Since(changed(info)) > settled {
+	if time.Since(changed(info)) > b.settled {
 		b.identity, b.digest = id, digest
 		b.remember(ctx, program{Path: b.program, Identity: id, SHA256: digest.String()})
 	}

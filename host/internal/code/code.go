@@ -78,7 +78,7 @@ func Open(o Options) *Store {
 	if o.Entries == 0 {
 		o.Entries = defaultEntries
 	}
-	return &Store{o: o, builds: &builds{home: o.Home, program: o.Program}}
+	return &Store{o: o, builds: &builds{home: o.Home, program: o.Program, settled: settled}}
 }
 
 // Build is the SHA-256 of the program file that children are started from. The file is read once and again when it is

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"runtime"
 	"slices"
@@ -129,8 +130,20 @@ func (j *judge) look() {
 	j.unchanged()
 }
 
+// maxLooks is how often a path is looked at whose file goes while it is read. Where two entries cannot be exchanged in one
+// call, as on Windows, another command that replaces a file takes it away for a moment.
+const maxLooks = 10
+
 // see looks at a touch's path.
 func (j *judge) see(t *touch) *sight {
+	for looks := 1; ; looks++ {
+		if s := j.lookOnce(t); !errors.Is(s.err, fs.ErrNotExist) || looks == maxLooks {
+			return s
+		}
+	}
+}
+
+func (j *judge) lookOnce(t *touch) *sight {
 	s := &sight{touch: t}
 	s.at, s.under = j.goneAbove(t.path)
 	s.Info, s.err = j.view.stat(t.path)

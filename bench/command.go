@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,8 +48,12 @@ func newCommands(f found, scratch string) ([]*command, error) {
 		{name: floorName, argv: []string{f.self, roleFloor}, env: env, dir: scratch, prepare: nothing, check: nothing},
 		{name: "lola version", argv: []string{f.lola, "version"}, env: env, dir: scratch, prepare: nothing, check: nothing},
 	}
+	agreed, err := agreement(f.lola, f.module, s, env)
+	if err != nil {
+		return nil, err
+	}
 	install := func(project string) []string {
-		return []string{f.lola, "install", f.module, "-a", "claude-code", "--project", project, "--yes"}
+		return append([]string{f.lola, "install", f.module, "-a", "claude-code", "--project", project, "--yes"}, agreed...)
 	}
 	freshProject := func(c *command) (err error) {
 		if c.dir, err = s.fresh("project", 0o755); err == nil {
@@ -110,6 +115,34 @@ func newCommands(f found, scratch string) ([]*command, error) {
 		commands = append(commands, rival)
 	}
 	return commands, nil
+}
+
+// agreement is what the command line says of a module that makes something run by itself, such as MCP servers: that it may,
+// and which module. It is for one that this checkout or the caller named.
+func agreement(lola, module string, s *scratchFolders, env []string) ([]string, error) {
+	project, err := s.fresh("project", 0o755)
+	if err != nil {
+		return nil, err
+	}
+	preview := exec.Command(lola, "install", module, "-a", "claude-code", "--project", project, "--dry-run", "--json")
+	var errs strings.Builder
+	preview.Dir, preview.Env, preview.Stderr = project, env, &errs
+	out, err := preview.Output()
+	if err != nil {
+		return nil, fmt.Errorf("ask what the module %q would do: %w\n%s", module, err, errs.String())
+	}
+	var report struct {
+		Module string            `json:"module"`
+		Digest string            `json:"sha256"`
+		Runs   []json.RawMessage `json:"runs"`
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		return nil, fmt.Errorf("read what the module %q would do: %w", module, err)
+	}
+	if len(report.Runs) == 0 {
+		return nil, nil
+	}
+	return []string{"--trust", report.Module + "@sha256:" + strings.TrimPrefix(report.Digest, "sha256:")}, nil
 }
 
 // environment is all that a measured command sees: the system's own variables and scratch folders.

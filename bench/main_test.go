@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,10 +33,22 @@ func standIn(behaviour string, args []string) int {
 	if len(args) > 0 && args[0] == "version" {
 		return 0
 	}
-	if len(args) > 0 && args[0] != "install" {
+	if len(args) < 7 || args[0] != "install" {
 		return standInJob(behaviour, args)
 	}
-	if len(args) != 7 || args[0] != "install" || args[2] != "-a" || args[3] != "claude-code" || args[4] != "--project" || args[6] != "--yes" {
+	trusted := ""
+	if behaviour == "running" {
+		trusted = "m@sha256:abcd"
+	}
+	switch want := []string{"install", args[1], "-a", "claude-code", "--project", args[5], "--yes"}; {
+	case len(args) == 8 && slices.Equal(args[6:], []string{"--dry-run", "--json"}):
+		report := `{"module": "m", "sha256": "abcd"}`
+		if trusted != "" {
+			report = `{"module": "m", "sha256": "abcd", "runs": [{"what": "servers"}]}`
+		}
+		os.Stdout.WriteString(report)
+		return 0
+	case trusted != "" && !slices.Equal(args, append(want, "--trust", trusted)), trusted == "" && !slices.Equal(args, want):
 		os.Stderr.WriteString("unexpected arguments: " + strings.Join(args, " "))
 		return 2
 	}
@@ -134,6 +147,13 @@ func TestRunTable(t *testing.T) {
 	}
 	if !strings.Contains(errs, "npm install skills@1.5.7") {
 		t.Errorf("stderr does not say how to get the rival:\n%s", errs)
+	}
+}
+
+// A module that makes something run by itself is agreed to, by the digest that lola has for it.
+func TestRunAgrees(t *testing.T) {
+	if code, _, errs := benchWith(t, "running"); code != 0 {
+		t.Errorf("exit code %d, stderr:\n%s", code, errs)
 	}
 }
 

@@ -92,9 +92,9 @@ func deafen() {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
-// enterGuest prepares the Go runtime for guests, and closes what they must not have. Garbage is from now on collected only when as much memory is used up as the
-// engine, a request and a plan may take, or between two requests: linear memory is not on the heap that is collected.
-// SetGCPercent waits for a collection that is under way.
+// enterGuest prepares the Go runtime for guests, and closes what they must not have. Garbage is from now on collected only
+// when as much memory is used up as the engine, a request and a plan may take, or between two requests: linear memory is not
+// on the heap that is collected. SetGCPercent waits for a collection that is under way.
 func enterGuest(j job.Job) error {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(engineMemory + j.Request + planCopies*j.Plan)

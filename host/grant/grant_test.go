@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestZeroSetAllowsNothing(t *testing.T) {
@@ -158,11 +157,7 @@ func TestManyWildcards(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := strings.Repeat(strings.Repeat("a", 30)+"/", 31) + "y"
-	start := time.Now()
-	if g.Match(path) {
+	if g.Match(path) { // an exponential matcher never comes back
 		t.Error("it matches")
-	}
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("it took %v", took)
 	}
 }

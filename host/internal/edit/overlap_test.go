@@ -138,11 +138,7 @@ func TestManyEdits(t *testing.T) {
 			if err != nil || len(left) > 0 || string(now) != string(old) {
 				t.Fatalf("%.100q, left %v, %v", now, left, err)
 			}
-			took := time.Since(began)
-			t.Logf("applied in %v, taken back in %v", applied, took-applied)
-			if took > 60*time.Second {
-				t.Errorf("took %v", took)
-			}
+			t.Logf("applied in %v, taken back in %v", applied, time.Since(began)-applied)
 		})
 	}
 	t.Run("clash", func(t *testing.T) {

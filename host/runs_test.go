@@ -3,7 +3,6 @@ package host_test
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -170,15 +169,10 @@ func TestGuardedRuns(t *testing.T) {
 			if tree(t, s.project) == before {
 				t.Error("nothing happened")
 			}
-			// Remembered for the digest.
-			if err := os.RemoveAll(s.project); err != nil {
-				t.Fatal(err)
-			}
+			// Remembered for the digest, in another project.
+			s.project = t.TempDir()
 			for path, text := range c.files {
 				write(t, filepath.Join(s.project, filepath.FromSlash(path)), text)
-			}
-			if err := os.MkdirAll(s.project, 0o755); err != nil {
-				t.Fatal(err)
 			}
 			if err := s.propose(t).Apply(t.Context(), host.Consent{Foreign: c.foreign}); err != nil {
 				t.Errorf("remembered: %v", err)

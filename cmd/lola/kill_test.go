@@ -343,6 +343,9 @@ func (w *world) look() (s state, problem string) {
 	}
 	for p := range all {
 		dir, name, _ := strings.Cut(p, "/")
+		if runtime.GOOS == "windows" && strings.HasPrefix(name, "lola-") {
+			continue // a spool, or a module as a child reads it: elsewhere these have no names, here they go within a day
+		}
 		if strings.HasPrefix(name, "lola-scratch-") || dir == "codes" || p == "builds.json.new" {
 			continue // half compiled code goes within a day, its record with the next code, the other with the next program
 		}

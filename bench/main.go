@@ -26,6 +26,16 @@
 // come the growth from 6,000 to 60,000 files; the transactions that change, take back and remove the files; and judging plans
 // of 65,536 intents alone.
 //
+// With the word "tier1" first it measures what it costs to ask an extension in WASM:
+//
+//	go -C bench run . tier1 -n 10 -guests FOLDER     # tools/bazel run //testwasm/export -- FOLDER
+//
+// The same behaviour as a small guest (Rust) and as a Go guest is asked for a plan as large as the floor's, by a small embedding
+// program (host/internal/askbench): by a child alone, and by the host as far as the question whether the change shall be made;
+// compiling, compiled earlier, and asked before. Beside that stand the real command, and the rivals of bench/rivals, a Go module of
+// its own that only this mode builds: wazero in the process, Extism, knqyf263/go-plugin, hashicorp/go-plugin. Warm pools come
+// last, each beside native children that are started for each request.
+//
 // How to read the tables: milliseconds belong to the machine; ratios to the floor can be carried to another one. A ratio
 // is the median of the ratios within each round, so that what disturbs a whole round cancels out. "spread" is how far the
 // slowest run lies above the fastest; where that of the floor is 30 %, a difference of 10 % between two commands means
@@ -127,11 +137,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		measure func() (reporter, error)
 		err     error
 	)
-	if len(args) > 0 && args[0] == modeApply {
+	mode := ""
+	if len(args) > 0 {
+		mode = args[0]
+	}
+	switch mode {
+	case modeApply:
 		var o applyOptions
 		o, err = parseApplyOptions(args[1:], stderr)
 		asJSON, measure = o.json, func() (reporter, error) { return benchApply(ctx, o, stderr) }
-	} else {
+	case modeTier1:
+		var o tier1Options
+		o, err = parseTier1Options(args[1:], stderr)
+		asJSON, measure = o.json, func() (reporter, error) { return benchTier1(ctx, o, stderr) }
+	default:
 		var o options
 		o, err = parseOptions(args, stderr)
 		asJSON, measure = o.json, func() (reporter, error) { return bench(ctx, o, stderr) }

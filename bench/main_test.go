@@ -33,6 +33,9 @@ func standIn(behaviour string, args []string) int {
 	if len(args) > 0 && args[0] == "version" {
 		return 0
 	}
+	if behaviour, ok := strings.CutPrefix(behaviour, "ask-"); ok {
+		return standInAsk(behaviour, args)
+	}
 	if len(args) < 7 || args[0] != "install" {
 		return standInJob(behaviour, args)
 	}
@@ -41,6 +44,8 @@ func standIn(behaviour string, args []string) int {
 		trusted = "m@sha256:abcd"
 	}
 	switch want := []string{"install", args[1], "-a", "claude-code", "--project", args[5], "--yes"}; {
+	case len(args) == 8 && args[7] == "--no-memo" && args[6] == "--dry-run", len(args) == 7 && args[6] == "--dry-run":
+		return 0
 	case len(args) == 8 && slices.Equal(args[6:], []string{"--dry-run", "--json"}):
 		report := `{"module": "m", "sha256": "abcd"}`
 		if trusted != "" {

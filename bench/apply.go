@@ -349,7 +349,8 @@ func (a *applying) sources(ctx context.Context, n int) (*sources, error) {
 		{"-c", "user.name=bench", "-c", "user.email=bench@example.org", "commit", "-q", "-m", "files"},
 		{"gc", "-q"}, // packed, as what was cloned is
 	} {
-		git := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + src.git, "--work-tree=" + src.dir}, args...)...)
+		// Git's own upkeep would begin behind a commit, and be in the way of the one that is asked for.
+		git := exec.CommandContext(ctx, "git", append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "--git-dir=" + src.git, "--work-tree=" + src.dir}, args...)...)
 		git.Dir, git.Env = src.dir, a.env
 		if out, err := git.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("make a repository: git %s: %w\n%s", args[0], err, out)

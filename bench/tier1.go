@@ -221,11 +221,16 @@ func (t *tier1) commands(ctx context.Context, stderr io.Writer) ([]*command, err
 		}
 		compile := exec.CommandContext(ctx, t.tool, "compile", g.file, code)
 		compile.Env = env
-		if out, err := compile.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("compile the %s: %w\n%s", g.name, err, out)
+		digest, err := compile.Output()
+		if err != nil {
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				err = fmt.Errorf("%w\n%s", err, exit.Stderr)
+			}
+			return nil, fmt.Errorf("compile the %s: %w", g.name, err)
 		}
 		all = append(all,
-			plain(runName+", "+g.name+compiling, t.tool, "run", g.file), plain(runName+", "+g.name+compiled, t.tool, "run", g.file, code),
+			plain(runName+", "+g.name+compiling, t.tool, "run", g.file), plain(runName+", "+g.name+compiled, t.tool, "load", strings.TrimSpace(string(digest)), code),
 			t.first(previewName+", "+g.name+compiling, t.tool, "preview", "-no-memo", g.file),
 			t.later(previewName+", "+g.name+compiled, t.tool, "preview", "-no-memo", g.file),
 			t.later(previewName+", "+g.name+repeated, t.tool, "preview", g.file))

@@ -128,7 +128,7 @@ func (c *children) close() (err error) {
 
 // moduleOf is what a child runs for an extension.
 func (h *Host) moduleOf(b *builtin) runner.Module {
-	return runner.Module{Name: b.Name, Bytes: b.artifact, Limits: b.Tighten(h.limits)}
+	return runner.Module{Name: b.Name, Bytes: b.artifact, Digest: b.digest, Limits: b.Tighten(h.limits)}
 }
 
 // Warm is an extension that is kept ready: children that are started, confined and have its code, each of which answers one

@@ -96,9 +96,14 @@ func deafen() {
 // when as much memory is used up as the engine, a request and a plan may take, or between two requests: linear memory is not
 // on the heap that is collected. SetGCPercent waits for a collection that is under way.
 func enterGuest(j job.Job) error {
+	collectNothing(j)
+	return confineGuest()
+}
+
+// collectNothing has garbage collected only when there is much of it.
+func collectNothing(j job.Job) {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(engineMemory + j.Request + planCopies*j.Plan)
-	return confineGuest()
 }
 
 const (

@@ -36,5 +36,14 @@ func confine(j job.Job) (job.Hello, error) {
 	return job.Hello{Level: string(report.Level), Landlock: int64(report.Landlock), Seccomp: report.Seccomp}, nil
 }
 
+// reaches reports whether a level is as high as one that is required; "": none is.
+func reaches(level, required string) bool {
+	if required == "" {
+		return true
+	}
+	want, err := policy.ParseLevel(required)
+	return err == nil && policy.Level(level).AtLeast(want)
+}
+
 // confineGuest takes away what compiling and loading needed. Only then may code of the guest run.
 func confineGuest() error { return lockdown.Guest() }

@@ -7,11 +7,11 @@
 //	}
 //
 // The child takes one job, which names a module and what is to be done with it, and then requests, one at a time, each of
-// which gets an answer from a new instance of the module. Package shim/job has the frame. The order within the child: job
-// and module are taken; the environment is dropped; the walls go up (lockdown); the host is told how high they are; the
-// module is compiled, or its compiled code is loaded; walls that are no more needed open are closed; and only then does any
-// code of the guest run. The guest itself gets nothing but its request (package shim/internal/engine). When the host is
-// gone, the child ends.
+// which gets an answer from a new instance of the module. Package shim/job has the frame. The order within the child: job and
+// module are taken, if it is not code that will be loaded; the environment is dropped; the walls go up (lockdown); the host is
+// told how high they are; the module is compiled, or its compiled code is loaded; walls that are no more needed open are
+// closed; and only then does any code of the guest run. The guest itself gets nothing but its request (package
+// shim/internal/engine). When the host is gone, the child ends.
 //
 // What it does not protect against: what the walls of this system leave open to a guest that gets out of the WebAssembly
 // engine (package shim/policy says it for each level; on some systems it is everything that the user may do), and such a
@@ -70,8 +70,11 @@ func runChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	module, changed, err := takeModule(args, j)
-	if err != nil {
+	var module []byte
+	var changed bool
+	if j.Loads() {
+		collectNothing(j) // loading makes little garbage, and collecting it would take as long as the rest
+	} else if module, changed, err = takeModule(args, j); err != nil {
 		return err
 	}
 	gone := codeGone(j)
@@ -86,7 +89,7 @@ func runChild(args []string) error {
 		return fmt.Errorf("answering: %w", err)
 	}
 	asks := listen(in, j.Request)
-	w := &work{job: j, said: diagnostics{to: os.Stderr, left: j.Diagnostics}, failed: gone}
+	w := &work{job: j, said: diagnostics{to: os.Stderr, left: j.Diagnostics}, failed: gone, early: reaches(hello.Level, j.Level)}
 	if gone == nil {
 		w.prepare(module, changed)
 	}
@@ -109,7 +112,7 @@ func runChild(args []string) error {
 
 // codeGone says that the folder of the code that is to be loaded is not there. Another process may have dropped it.
 func codeGone(j job.Job) error {
-	if j.Do != job.Run || j.Code == "" {
+	if !j.Loads() {
 		return nil
 	}
 	if _, err := os.Lstat(j.Code); errors.Is(err, fs.ErrNotExist) {
@@ -125,6 +128,7 @@ type work struct {
 	module *engine.Module
 	code   job.Code
 	failed error // why there is no answer to any request
+	early  bool  // code of the guest may run before the host has seen how high the walls are
 	litter int64 // bytes of requests and plans that were not collected
 }
 
@@ -134,7 +138,7 @@ func (w *work) prepare(module []byte, changed bool) {
 		w.failed = &engine.Failure{Outcome: job.BadModule, Text: "it is not the module that was named: its digest is another"}
 		return
 	}
-	cfg := engine.Config{Memory: w.job.Memory, Plan: w.job.Plan, Diagnostics: &w.said, Code: w.job.Code}
+	cfg := engine.Config{Memory: w.job.Memory, Plan: w.job.Plan, Diagnostics: &w.said, Code: w.job.Code, Digest: w.job.Digest}
 	if w.job.Do == job.Compile {
 		w.code, w.failed = engine.Store(context.Background(), module, cfg)
 		return
@@ -142,6 +146,9 @@ func (w *work) prepare(module []byte, changed bool) {
 	w.module, w.failed = engine.Compile(context.Background(), module, cfg)
 	if w.failed == nil {
 		w.failed = enterGuest(w.job)
+	}
+	if w.failed == nil && w.early && w.job.Do == job.Run {
+		w.module.Ready(context.Background()) // the request may come later: a child of a pool waits for it
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,15 +34,18 @@ type host struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
+	err    io.Reader // nil: it goes to stderr
 	stderr bytes.Buffer
 }
 
 // spawn starts a child with the file as its module. It is killed at the end of the test, or when patience ends.
-func spawn(t *testing.T, module *os.File) *host {
+func spawn(t *testing.T, module *os.File) *host { return spawnWith(t, module, false) }
+
+// spawnWith gives the child's standard error to who reads host.err, if it is piped.
+func spawnWith(t *testing.T, module *os.File, piped bool) *host {
 	t.Helper()
 	h := &host{cmd: exec.Command(os.Args[0], job.Command)}
 	h.cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // the lifeline must not need a second processor
-	h.cmd.Stderr = &h.stderr
 	if module != nil {
 		donateModule(t, h.cmd, module)
 	}
@@ -54,6 +58,13 @@ func spawn(t *testing.T, module *os.File) *host {
 		t.Fatal(err)
 	}
 	h.out = bufio.NewReader(out)
+	if piped {
+		if h.err, err = h.cmd.StderrPipe(); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		h.cmd.Stderr = &h.stderr
+	}
 	if err := h.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -249,8 +260,8 @@ func TestCompileAndLoad(t *testing.T) {
 		t.Errorf("got %+v, %v", code, err)
 	}
 
-	j.Do = job.Run
-	h = spawn(t, fileOf(t, module))
+	j.Do, j.ModuleSize = job.Run, 0
+	h = spawn(t, fileOf(t, module)) // which it does not look at
 	h.start(t, j, "hello")
 	if reply, body := h.answer(t); reply.Outcome != job.OK || body != "hello" {
 		t.Errorf("got %+v, %q", reply, body)
@@ -280,6 +291,57 @@ func TestCompileAndLoad(t *testing.T) {
 		t.Errorf("with no folder at all: got %+v", reply)
 	}
 	h.end(t)
+}
+
+// TestReadyBeforeTheAsk: what a guest does before it needs a request it does while the child waits for one, but not where the
+// host may find the walls too low.
+func TestReadyBeforeTheAsk(t *testing.T) {
+	c := wasmbuild.I32Const
+	word := []byte("awake")
+	poke := func(at, v int32) []byte { return slices.Concat(c(at), c(v), wasmbuild.Store()) }
+	const fdWrite = 2 // as wasmbuild.Reactor imports it
+	module := wasmbuild.Reactor(wasmbuild.Parts{
+		Before:     func(m *wasmbuild.Builder) { m.Data(2048, word) },
+		Initialize: slices.Concat(poke(16, 2048), poke(20, int32(len(word))), c(2), c(16), c(1), c(24), wasmbuild.Call(fdWrite), []byte{0x1a}), // drop
+	})
+	for _, tc := range []struct {
+		level string
+		early bool
+	}{{"", true}, {string(policy.None), true}, {"higher", false}} {
+		t.Run(tc.level, func(t *testing.T) {
+			h := spawnWith(t, fileOf(t, module), true)
+			j := jobFor(module, "")
+			j.Level = tc.level
+			h.write(t, j.Append(nil))
+			h.hello(t)
+			said := make(chan string, 1)
+			go func() {
+				b := make([]byte, len(word))
+				_, _ = io.ReadFull(h.err, b)
+				said <- string(b)
+			}()
+			if tc.early {
+				if got := <-said; got != string(word) {
+					t.Errorf("got %q before it was asked", got)
+				}
+			} else {
+				select {
+				case got := <-said:
+					t.Errorf("got %q before it was asked", got)
+				case <-time.After(300 * time.Millisecond):
+				}
+			}
+			h.write(t, ask(""))
+			if reply, body := h.answer(t); reply.Outcome != job.OK || body != string(wasmbuild.EmptyPlan) || reply.Written != int64(len(word)) {
+				t.Errorf("got %+v, %q", reply, body)
+			}
+			h.write(t, ask("")) // of which the guest is a new one
+			if reply, _ := h.answer(t); reply.Outcome != job.OK || reply.Written != int64(len(word)) {
+				t.Errorf("got %+v", reply)
+			}
+			h.end(t)
+		})
+	}
 }
 
 // TestModuleThroughAPipe, and with the descriptor's offset elsewhere.

@@ -67,7 +67,7 @@ LOLA_HOME names the folder for state; without it the platform's folder for user 
 	} {
 		fmt.Fprintf(&b, "| %d | %s |\n", row.code, row.text)
 	}
-	describe(&b, (&app{}).command())
+	describe(&b, (&app{}).command(nil))
 	return b.String()
 }
 

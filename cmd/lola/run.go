@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
-	cmd := a.command()
+	cmd := a.command(args)
 	cmd.SetArgs(args)
 	cmd.SetIn(a.stdin)
 	cmd.SetOut(a.stdout)
@@ -77,7 +77,20 @@ func (a *app) findings(err error) {
 	}
 }
 
-func (a *app) command() *cobra.Command {
+// verbs make the commands under their names, in the order of the documentation.
+var verbs = []struct {
+	name string
+	make func(*app) *cobra.Command
+}{
+	{"install", (*app).installCommand}, {"uninstall", (*app).uninstallCommand}, {"list", (*app).listCommand},
+	{"status", (*app).statusCommand}, {"plan", (*app).planCommand}, {"undo", (*app).undoCommand}, {"recover", (*app).recoverCommand},
+	{"log", (*app).logCommand}, {"ext", (*app).extCommand}, {"cache", (*app).cacheCommand}, {"doctor", (*app).doctorCommand},
+	{"explain", (*app).explainCommand}, {"version", (*app).versionCommand},
+}
+
+// command makes what a command line is for: the verb that it begins with, or all of them if it begins with none. Making all
+// takes a short command as long as its own work.
+func (a *app) command(line []string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "lola",
 		Short:         "Install AI-assistant modules; extensions propose, lola decides",
@@ -87,10 +100,16 @@ func (a *app) command() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	cmd.AddCommand(
-		a.installCommand(), a.uninstallCommand(), a.listCommand(), a.statusCommand(), a.planCommand(), a.undoCommand(), a.recoverCommand(),
-		a.logCommand(), a.extCommand(), a.cacheCommand(), a.doctorCommand(), a.explainCommand(), a.versionCommand(),
-	)
+	for _, v := range verbs {
+		if len(line) > 0 && line[0] == v.name {
+			cmd.CompletionOptions.DisableDefaultCmd = true
+			cmd.AddCommand(v.make(a))
+			return cmd
+		}
+	}
+	for _, v := range verbs {
+		cmd.AddCommand(v.make(a))
+	}
 	return cmd
 }
 

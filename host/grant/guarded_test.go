@@ -193,7 +193,7 @@ func FuzzGuarded(f *testing.F) {
 		folded := fold.Path(path)
 		var want *Guard
 		for _, row := range guardTable().entries {
-			if want == nil && !strings.Contains("/"+folded, "/.git/") && !(row.asSource && inSkill(folded)) && doublestar.MatchUnvalidated(row.glob, folded) {
+			if want == nil && !strings.Contains("/"+folded, "/.git/") && !(row.asSource && inSkill(folded)) && doublestar.MatchUnvalidated(row.glob(), folded) {
 				want = &row.Guard
 			}
 		}

@@ -1,7 +1,6 @@
 package grant
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -17,38 +16,53 @@ type row struct {
 }
 
 // table is a list of rows, made ready for lookup: a pattern that has a component without wildcards is looked at only for
-// paths with that component.
+// paths with that component. Nearly every command makes it, so making it costs little.
 type table struct {
 	entries []entry
-	byName  map[string][]int
-	loose   []int
+	byName  map[string]int32 // the first entry for a component; the others follow by entry.next
+	loose   int32            // the first entry without one
 }
 
 type entry struct {
 	Guard
-	glob     string // folded, for any depth
+	pattern  string // folded
 	prefix   string // what the last component begins with ...
 	suffix   string // ... and ends with, if the pattern says so: cheaper to compare than the glob
+	next     int32  // entry with the same component, -1: there is none
 	asSource bool
 }
 
+// glob is the pattern for any depth.
+func (e *entry) glob() string { return "**/" + e.pattern }
+
 func newTable(rows []row) *table {
-	t := &table{byName: map[string][]int{}}
+	n := 0
+	for _, r := range rows {
+		n += len(r.patterns)
+	}
+	t := &table{entries: make([]entry, 0, n), byName: make(map[string]int32, n), loose: -1}
 	for _, r := range rows {
 		for _, p := range r.patterns {
 			folded := fold.Path(p)
-			e := entry{Guard: Guard{Pattern: p, Why: r.why}, glob: "**/" + folded, asSource: r.asSource}
+			e := entry{Guard: Guard{Pattern: p, Why: r.why}, pattern: folded, asSource: r.asSource}
 			if last := folded[strings.LastIndexByte(folded, '/')+1:]; last != "**" {
-				e.prefix = last[:strings.IndexAny(last+"*", wildcards)]
-				e.suffix = last[strings.LastIndexAny(last, wildcards+"]")+1:]
+				if i := strings.IndexAny(last, wildcards); i >= 0 {
+					e.prefix, e.suffix = last[:i], last[strings.LastIndexAny(last, wildcards+"]")+1:]
+				} else {
+					e.prefix, e.suffix = last, last
+				}
 			}
-			i := len(t.entries)
-			t.entries = append(t.entries, e)
-			if name := literalComponent(folded); name != "" {
-				t.byName[name] = append(t.byName[name], i)
+			i := int32(len(t.entries))
+			if name := literalComponent(folded); name == "" {
+				e.next, t.loose = t.loose, i
 			} else {
-				t.loose = append(t.loose, i)
+				first, ok := t.byName[name]
+				if !ok {
+					first = -1
+				}
+				e.next, t.byName[name] = first, i
 			}
+			t.entries = append(t.entries, e)
 		}
 	}
 	return t
@@ -56,21 +70,23 @@ func newTable(rows []row) *table {
 
 // find returns the first entry that a folded path falls under. skill says that the path lies within the folder of a skill.
 func (t *table) find(folded string, skill bool) (Guard, bool) {
-	candidates := t.loose
-	for c := range strings.SplitSeq(folded, "/") {
-		if more, ok := t.byName[c]; ok {
-			candidates = append(slices.Clip(candidates), more...)
+	base := folded[strings.LastIndexByte(folded, '/')+1:]
+	first := int32(-1)
+	look := func(i int32) {
+		for ; i >= 0; i = t.entries[i].next {
+			e := &t.entries[i]
+			if first >= 0 && i > first || skill && e.asSource {
+				continue
+			}
+			if strings.HasPrefix(base, e.prefix) && strings.HasSuffix(base, e.suffix) && doublestar.MatchUnvalidated(e.glob(), folded) {
+				first = i
+			}
 		}
 	}
-	base := folded[strings.LastIndexByte(folded, '/')+1:]
-	first := -1
-	for _, i := range candidates {
-		e := &t.entries[i]
-		if first >= 0 && i > first || skill && e.asSource {
-			continue
-		}
-		if strings.HasPrefix(base, e.prefix) && strings.HasSuffix(base, e.suffix) && doublestar.MatchUnvalidated(e.glob, folded) {
-			first = i
+	look(t.loose)
+	for c := range strings.SplitSeq(folded, "/") {
+		if i, ok := t.byName[c]; ok {
+			look(i)
 		}
 	}
 	if first < 0 {
@@ -81,10 +97,12 @@ func (t *table) find(folded string, skill bool) (Guard, bool) {
 
 // literalComponent returns a component of the pattern that stands for itself, the last one; "" if there is none.
 func literalComponent(pattern string) string {
-	for _, c := range slices.Backward(strings.Split(pattern, "/")) {
-		if !strings.ContainsAny(c, wildcards) {
+	for pattern != "" {
+		i := strings.LastIndexByte(pattern, '/')
+		if c := pattern[i+1:]; !strings.ContainsAny(c, wildcards) {
 			return c
 		}
+		pattern = pattern[:max(i, 0)]
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Servers are the MCP servers of a module, by name, as its mcps.json shows them. Nil is none.
@@ -89,10 +90,11 @@ func program(server map[string]any) any {
 	return append(slices.Clone(all), args...)
 }
 
-// A placeholder of a variable is written ${VAR} or ${env:VAR}, with a default or without, and {env:VAR} by OpenCode.
+// A placeholder of a variable is written ${VAR} or ${env:VAR}, with a default or without, and {env:VAR} by OpenCode. Compiling
+// these takes as long as most of a start, and few commands need them.
 var (
-	placeholder = regexp.MustCompile(`\$?\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
-	defaulted   = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*):-[^{}]*\}`)
+	placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\{env:([A-Za-z_][A-Za-z0-9_]*)\}`) })
+	defaulted   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*):-[^{}]*\}`) })
 )
 
 // same compares a value with what the module says. Placeholders may be written in another way, and lack their default where an
@@ -104,8 +106,8 @@ func same(got, said any) bool {
 		if !ok {
 			return false
 		}
-		got, said = placeholder.ReplaceAllString(got, "$${$1}"), placeholder.ReplaceAllString(said, "$${$1}")
-		return got == said || got == defaulted.ReplaceAllString(said, "$${$1}")
+		got, said = placeholder().ReplaceAllString(got, "$${$1}"), placeholder().ReplaceAllString(said, "$${$1}")
+		return got == said || got == defaulted().ReplaceAllString(said, "$${$1}")
 	case []any:
 		said, ok := said.([]any)
 		return ok && slices.EqualFunc(got, said, same)

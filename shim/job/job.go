@@ -1,8 +1,8 @@
 // Package job is the frame between a host and the child that runs a guest for it: what is written on the child's
 // descriptors 0 and 1, and the words that both use.
 //
-// The host starts the program that holds package shim with the argument [Command] and the donated descriptor [Module],
-// and writes on descriptor 0:
+// The host starts the program that holds package shim with the argument [Command] and, unless code is loaded, the donated
+// descriptor [Module], and writes on descriptor 0:
 //
 //	job line                      once
 //	ask line, request bytes       as often as it likes, each after the answer to the one before
@@ -29,6 +29,7 @@ package job
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -80,19 +81,25 @@ type Job struct {
 	Diagnostics int64    // bytes of diagnostics at most
 	Request     int64    // bytes of a request at most
 	CPU         int64    // seconds of processor time for all that the child does; 0: no bound
-	ModuleSize  int64    // bytes of the module, 1 to MaxModule
+	ModuleSize  int64    // bytes of the module that is donated, 1 to MaxModule; 0 if the code is loaded: there is none then
 	Digest      [32]byte // SHA-256 of the module
+	// Level is the least level of confinement (package shim/policy) at which code of the guest may run before the first ask, which
+	// the host sends after it has seen the hello; "": any.
+	Level string
 	// Code is a folder, absolute, at most MaxPath bytes. To Compile: it is empty and takes the code. To Run: it has what
 	// Compile left in it, which is loaded; "": the module is compiled first. To Inspect: "".
 	Code string
 }
 
-const jobForm = "lola-job/%d do=%s memory=%d plan=%d diagnostics=%d request=%d cpu=%d module=%d sha256=%s code=%s\n"
+// Loads reports whether code is loaded, so that there is no module.
+func (j Job) Loads() bool { return j.Do == Run && j.Code != "" }
+
+const jobForm = "lola-job/%d do=%s memory=%d plan=%d diagnostics=%d request=%d cpu=%d module=%d sha256=%s level=%s code=%s\n"
 
 // Append appends the line to b.
 func (j Job) Append(b []byte) []byte {
 	return fmt.Appendf(b, jobForm, Version, j.Do, j.Memory, j.Plan, j.Diagnostics, j.Request, j.CPU,
-		j.ModuleSize, hex.EncodeToString(j.Digest[:]), strconv.QuoteToASCII(j.Code))
+		j.ModuleSize, hex.EncodeToString(j.Digest[:]), cmp.Or(j.Level, LevelNone), strconv.QuoteToASCII(j.Code))
 }
 
 // ReadJob reads the line. What follows it stays in r.
@@ -107,12 +114,17 @@ func ReadJob(r *bufio.Reader) (Job, error) {
 		if n, err := hex.Decode(j.Digest[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 {
 			f.fail("sha256")
 		}
+		if j.Level = f.level(); j.Level == LevelNone {
+			j.Level = ""
+		}
 		j.Code = f.quoted("code")
 		switch {
 		case f.err != nil:
 		case j.Do != Run && j.Do != Inspect && j.Do != Compile:
 			f.err = fmt.Errorf("there is nothing called %q to do", j.Do)
-		case j.ModuleSize < 1 || j.ModuleSize > MaxModule:
+		case j.Loads() && j.ModuleSize != 0:
+			f.err = fmt.Errorf("a module of %d bytes and its code, want one of them", j.ModuleSize)
+		case !j.Loads() && (j.ModuleSize < 1 || j.ModuleSize > MaxModule):
 			f.err = fmt.Errorf("the module has %d bytes, want 1 to %d", j.ModuleSize, MaxModule)
 		case max(j.Memory, j.Plan, j.Diagnostics, j.Request, j.CPU) > maxNumber:
 			f.fail("bounds")
@@ -200,6 +212,15 @@ func (f *fields) number(key string) int64 {
 		return 0
 	}
 	return n
+}
+
+// level reads a level of confinement: [a-z0-9.+-]{1,64}.
+func (f *fields) level() string {
+	v := f.text("level")
+	if len(v) < 1 || len(v) > 64 || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789.+-") != "" {
+		f.fail("level")
+	}
+	return v
 }
 
 func (f *fields) bool(key string) bool { return f.text(key) == "true" }

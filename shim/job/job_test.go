@@ -12,10 +12,10 @@ import (
 
 func reader(s string) *bufio.Reader { return bufio.NewReader(strings.NewReader(s)) }
 
-var aJob = Job{Do: Run, Memory: 1 << 28, Plan: 1 << 26, Diagnostics: 1 << 18, Request: 12, CPU: 31, ModuleSize: 58_000, Digest: [32]byte{1, 2, 0xff}, Code: "/home/me/.lola/code é"}
+var aJob = Job{Do: Run, Memory: 1 << 28, Plan: 1 << 26, Diagnostics: 1 << 18, Request: 12, CPU: 31, Digest: [32]byte{1, 2, 0xff}, Level: "landlock", Code: "/home/me/.lola/code é"}
 
 func TestJobComesBackAndLeavesTheRest(t *testing.T) {
-	for _, j := range []Job{aJob, {Do: Inspect, ModuleSize: 1}, {Do: Run, ModuleSize: MaxModule, Request: maxNumber}, {Do: Compile, ModuleSize: 1, Code: "/a \xff\n\" b"}} {
+	for _, j := range []Job{aJob, {Do: Inspect, ModuleSize: 1}, {Do: Run, ModuleSize: MaxModule, Digest: [32]byte{3}, Request: maxNumber}, {Do: Compile, ModuleSize: 1, Code: "/a \xff\n\" b"}} {
 		r := reader(string(j.Append(nil)) + "the request")
 		got, err := ReadJob(r)
 		if err != nil || got != j {
@@ -113,14 +113,18 @@ func TestLinesAreReadInOneFormOnly(t *testing.T) {
 	replace("capital digest", "0102ff", "0102FF")
 	replace("short digest", "0102ff", "0102")
 	replace("long digest", "0102ff", "0102ff00")
+	replace("no level", "level=landlock", "level=")
+	replace("a level in capitals", "level=landlock", "level=Full")
 	replace("unknown work", "do=run", "do=rm")
-	replace("no module", "module=58000", "module=0")
-	replace("too large a module", "module=58000", "module=67108865")
+	refuse("no module", string(Job{Do: Inspect}.Append(nil)))
+	refuse("too large a module", string(Job{Do: Inspect, ModuleSize: MaxModule + 1}.Append(nil)))
 	replace("no folder", ` code="/home/me/.lola/code \u00e9"`, "")
 	replace("a folder without quotes", `"/home/me/.lola/code \u00e9"`, "/home")
 	replace("too long a folder", "/home", "/"+strings.Repeat("a", MaxPath))
 	replace("a folder to inspect", "do=run", "do=inspect")
 	replace("no folder to compile into", `do=run`, "do=compile code=")
+	refuse("both a module and its code", string(Job{Do: Run, ModuleSize: 1, Code: "/a"}.Append(nil)))
+	refuse("neither a module nor its code", string(Job{Do: Run}.Append(nil)))
 	refuse("compiling into nothing", string(Job{Do: Compile, ModuleSize: 1}.Append(nil)))
 	replace("NUL", "do=run", "do=run\x00")
 

@@ -29,10 +29,7 @@ func ReadHello(r *bufio.Reader) (Hello, error) {
 	var h Hello
 	err := readLine(r, "hello", func(f *fields) ([]byte, error) {
 		f.word("lola-hello")
-		h.Level = f.text("level")
-		if len(h.Level) < 1 || len(h.Level) > 64 || strings.Trim(h.Level, "abcdefghijklmnopqrstuvwxyz0123456789.+-") != "" {
-			f.fail("level")
-		}
+		h.Level = f.level()
 		h.Landlock, h.Seccomp = f.number("landlock"), f.bool("seccomp")
 		return h.Append(nil), f.err
 	})

@@ -1,12 +1,13 @@
 // Askbench is the small embedding program that the benchmark program in bench/ measures, one job to a process.
 //
 //	askbench request FILE                    # writes the request of all other jobs, for who asks a guest in another way
-//	askbench compile GUEST FOLDER            # has a child compile and leave the code in FOLDER, which is empty
-//	askbench run GUEST [FOLDER]              # asks a child, which loads the code from FOLDER or else compiles
+//	askbench compile GUEST FOLDER            # has a child compile and leave the code in FOLDER, which is empty; prints the digest
+//	askbench run GUEST                       # asks a child, which compiles
+//	askbench load DIGEST FOLDER              # asks a child, which loads the code of the guest with that digest from FOLDER
 //	askbench preview [-no-memo] GUEST        # by the host: a module is loaded, the guest asked, its plan judged; LOLA_HOME is used
 //	askbench warm GUEST N GAP PROGRAM [ARG]...  # N requests to a warm pool, each followed by one to PROGRAM, started for it
 //
-// "run" is the child and nothing else: what an extension in a process of its own costs. "preview" is what an embedder pays for
+// "run" and "load" are the child and nothing else: what an extension in a process of its own costs. "preview" is what an embedder pays for
 // a change up to the question whether it shall be made; module and project are made when they are missing, beside LOLA_HOME.
 //
 // "warm" waits GAP before each request, so that the pool has its child again; a line for each says what the request took, then
@@ -71,11 +72,19 @@ func do(args []string, stdout io.Writer) error {
 		}
 		return os.WriteFile(args[0], b.Bytes(), 0o644)
 	case job == "compile" && len(args) == 2:
-		return compile(args[0], args[1])
+		return compile(args[0], args[1], stdout)
 	case job == "run" && len(args) == 1:
-		return ask(args[0], "")
-	case job == "run" && len(args) == 2:
-		return ask(args[0], args[1])
+		wasm, err := os.ReadFile(args[0])
+		if err != nil {
+			return err
+		}
+		return ask(runner.Module{Name: "echo", Bytes: wasm})
+	case job == "load" && len(args) == 2:
+		digest, err := abi.ParseDigest(args[0])
+		if err != nil {
+			return err
+		}
+		return ask(runner.Module{Name: "echo", Digest: digest, Code: args[1]})
 	case job == "preview":
 		flags := flag.NewFlagSet("preview", flag.ContinueOnError)
 		noMemo := flags.Bool("no-memo", false, "")
@@ -125,35 +134,32 @@ func check(plan *abi.Plan) error {
 	return nil
 }
 
-func compile(guest, folder string) error {
-	m, r, err := load(guest)
+func compile(guest, folder string, stdout io.Writer) error {
+	wasm, err := os.ReadFile(guest)
 	if err != nil {
 		return err
 	}
-	_, _, err = r.Compile(context.Background(), m, folder)
+	r, err := runner.New(runner.Options{})
+	if err != nil {
+		return err
+	}
+	if _, _, err = r.Compile(context.Background(), runner.Module{Name: "echo", Bytes: wasm}, folder); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, abi.DigestOf(wasm))
 	return err
 }
 
-func ask(guest, code string) error {
-	m, r, err := load(guest)
+func ask(m runner.Module) error {
+	r, err := runner.New(runner.Options{})
 	if err != nil {
 		return err
 	}
-	m.Code = code
 	reply, err := r.Run(context.Background(), m, request(), nil)
 	if err != nil {
 		return err
 	}
 	return check(reply.Plan)
-}
-
-func load(guest string) (runner.Module, *runner.Runner, error) {
-	wasm, err := os.ReadFile(guest)
-	if err != nil {
-		return runner.Module{}, nil, err
-	}
-	r, err := runner.New(runner.Options{})
-	return runner.Module{Name: "echo", Bytes: wasm}, r, err
 }
 
 const manifest = `name: echo

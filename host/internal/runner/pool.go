@@ -39,13 +39,14 @@ func (r *Runner) Pool(m Module, n int) (*Pool, error) {
 		return nil, fmt.Errorf("keeping %d children waiting for extension %q: want 1 to %d", n, m.Name, maxPool)
 	}
 	p := &Pool{r: r, module: m, release: func() {}, waiting: make(chan *Session, n), asks: make(chan struct{}, n)}
-	if m.File == nil { // one copy for all of them
-		file, size, digest, release, err := r.module(m)
+	p.module.Digest = m.digest()
+	if m.File == nil && m.Code == "" { // one copy for all of them
+		file, size, release, err := r.file(m)
 		if err != nil {
 			return nil, &Error{Class: ClassStart, Extension: m.Name, Text: err.Error(), Err: err}
 		}
 		p.release = release
-		p.module.Bytes, p.module.File, p.module.Size, p.module.Digest = nil, file, size, digest
+		p.module.Bytes, p.module.File, p.module.Size = nil, file, size
 	}
 	for range n {
 		if err := p.start(); err != nil {

@@ -85,16 +85,17 @@ type Module struct {
 	Name string
 	// Bytes is the module, if File is nil.
 	Bytes []byte
-	// File is the module, Size bytes from its beginning on. What the child reads there must have the digest Digest, so the
-	// file may be one that others can change. It must stay open, and its offset is not used.
-	File   *os.File
-	Size   int64
+	// File is the module, Size bytes from its beginning on. It must stay open, and its offset is not used.
+	File *os.File
+	Size int64
+	// Digest is what the child's bytes must have, so the file may be one that others can change. With Bytes it may be left
+	// zero: it is made out then.
 	Digest abi.Digest
 	// Limits bound this module's runs instead of the runner's own, if its manifest asks for less. The zero value: those.
 	Limits abi.Limits
 	// Code is a folder with the module's code as [Runner.Compile] left it, absolute, and nothing else. It stays as it is until
-	// the child has loaded it, which it has when an answer is there. If it cannot be used the error is of the class
-	// job.StaleCode: it is to be compiled again. "": the child compiles the module.
+	// the child has loaded it, which it has when an answer is there. The child then gets nothing else of the module. If the code
+	// cannot be used the error is of the class job.StaleCode: it is to be compiled again. "": the child compiles the module.
 	Code string
 }
 
@@ -217,18 +218,25 @@ func (r *Runner) limitsOf(m Module) abi.Limits {
 	return m.Limits
 }
 
-// module returns the file to donate.
-func (r *Runner) module(m Module) (f *os.File, size int64, digest abi.Digest, release func(), err error) {
-	f, size, digest, release = m.File, m.Size, m.Digest, func() {}
+// digest returns the digest of a module.
+func (m Module) digest() abi.Digest {
+	if m.File == nil && m.Digest == (abi.Digest{}) {
+		return sha256.Sum256(m.Bytes)
+	}
+	return m.Digest
+}
+
+// file returns the file to donate, and its size.
+func (r *Runner) file(m Module) (f *os.File, size int64, release func(), err error) {
+	f, size, release = m.File, m.Size, func() {}
 	if f == nil {
 		size = int64(len(m.Bytes))
 	}
 	if size < 1 || size > job.MaxModule {
-		return nil, 0, digest, nil, fmt.Errorf("the module has %d bytes, want 1 to %d", size, job.MaxModule)
+		return nil, 0, nil, fmt.Errorf("the module has %d bytes, want 1 to %d", size, job.MaxModule)
 	}
 	if f == nil {
-		digest = sha256.Sum256(m.Bytes)
 		f, release, err = launch.Sealed(r.dir, m.Bytes)
 	}
-	return f, size, digest, release, err
+	return f, size, release, err
 }

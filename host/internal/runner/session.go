@@ -49,10 +49,6 @@ func (r *Runner) Open(m Module) (*Session, error) { return r.open(m, job.Run, ""
 
 // open starts a child. It may use as much processor time as that many deadlines.
 func (r *Runner) open(m Module, do job.Do, code string, deadlines int64) (*Session, error) {
-	file, size, digest, release, err := r.module(m)
-	if err != nil {
-		return nil, &Error{Class: ClassStart, Extension: m.Name, Text: err.Error(), Err: err}
-	}
 	lim := r.limitsOf(m)
 	bound := lim.Plan
 	if do != job.Run {
@@ -60,10 +56,21 @@ func (r *Runner) open(m Module, do job.Do, code string, deadlines int64) (*Sessi
 	} else {
 		code = m.Code
 	}
-	line := job.Job{
+	j := job.Job{
 		Do: do, Memory: lim.GuestMemory, Plan: lim.Plan, Diagnostics: lim.Diagnostics, Request: lim.Request, CPU: deadlines * processorTime(lim),
-		ModuleSize: size, Digest: digest, Code: code,
-	}.Append(nil)
+		Digest: m.digest(), Level: string(r.required), Code: code,
+	}
+	var donate []launch.Donation
+	release := func() {}
+	if !j.Loads() {
+		file, size, done, err := r.file(m)
+		if err != nil {
+			return nil, &Error{Class: ClassStart, Extension: m.Name, Text: err.Error(), Err: err}
+		}
+		j.ModuleSize, release = size, done
+		donate = []launch.Donation{{Name: job.Module, File: file}}
+	}
+	line := j.Append(nil)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	inReader, in := io.Pipe()
 	out, outWriter := io.Pipe()
@@ -80,7 +87,7 @@ func (r *Runner) open(m Module, do job.Do, code string, deadlines int64) (*Sessi
 			Exited:  func() { _ = in.Close() },
 			Stdout:  outWriter, MaxStdout: unbounded, Stderr: s.said,
 			Deadline: unbounded, // each ask has its own
-			Donate:   []launch.Donation{{Name: job.Module, File: file}},
+			Donate:   donate,
 		})
 		_ = in.Close() // when there was no process
 		s.said.close()

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +20,7 @@ import (
 func stored(t *testing.T, module []byte) (folder, entry string) {
 	t.Helper()
 	cfg := config
-	cfg.Code = t.TempDir()
+	cfg.Code, cfg.Digest = t.TempDir(), sha256.Sum256(module)
 	code, err := Store(t.Context(), module, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -31,6 +33,30 @@ func stored(t *testing.T, module []byte) (folder, entry string) {
 		t.Errorf("got %+v, %v", code, err)
 	}
 	return cfg.Code, entry
+}
+
+// skeletonOf is what lies behind a module's code.
+func skeletonOf(t testing.TB, module []byte) []byte {
+	t.Helper()
+	l, err := readLayout(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.skeleton(module, sha256.Sum256(module))
+}
+
+// codeIn returns what an entry has before the skeleton.
+func codeIn(t testing.TB, entry string, module []byte) []byte {
+	t.Helper()
+	b, err := os.ReadFile(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, ok := bytes.CutSuffix(b, skeletonOf(t, module))
+	if !ok {
+		t.Fatal("it does not end with the skeleton")
+	}
+	return code
 }
 
 // look lists what is in a folder, with the contents.
@@ -87,11 +113,7 @@ func TestCodeIsWhatRuns(t *testing.T) {
 	good, bad := other("x"), other("xy")
 	folder, entry := stored(t, good)
 	_, forged := stored(t, bad)
-	b, err := os.ReadFile(forged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(entry, b, 0o600); err != nil {
+	if err := os.WriteFile(entry, append(codeIn(t, forged, bad), skeletonOf(t, good)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg := config
@@ -176,13 +198,30 @@ func TestStaleCode(t *testing.T) {
 	bytesOf("code of 2^64 bytes", func(b []byte) []byte { binary.LittleEndian.PutUint64(b[size(b):], 1<<64-1); return b })
 	bytesOf("no code", func(b []byte) []byte { binary.LittleEndian.PutUint64(b[size(b):], 0); return b })
 	bytesOf("a bit of code", func(b []byte) []byte { b[size(b)+8] ^= 1; return b })
-	bytesOf("its sum", func(b []byte) []byte { b[len(b)-6] ^= 1; return b })
-	bytesOf("lines of source", func(b []byte) []byte { b[len(b)-5] = 1; return b })
-	bytesOf("4 billion clauses", func(b []byte) []byte { binary.LittleEndian.PutUint32(b[len(b)-4:], 1<<32-1); return b })
 	bytesOf("a byte more", func(b []byte) []byte { return append(b, 0) })
-	for _, cut := range []int{1, 4, 5, 9, 100} {
+	skeleton := skeletonOf(t, module)
+	end := func(b []byte) int { return len(b) - len(skeleton) } // of the code
+	bytesOf("its sum", func(b []byte) []byte { b[end(b)-6] ^= 1; return b })
+	bytesOf("lines of source", func(b []byte) []byte { b[end(b)-5] = 1; return b })
+	bytesOf("4 billion clauses", func(b []byte) []byte { binary.LittleEndian.PutUint32(b[end(b)-4:], 1<<32-1); return b })
+	bytesOf("a byte between", func(b []byte) []byte { return slices.Insert(b, end(b), 0) })
+	for _, cut := range []int{1, 4, 5, 9, 40, 100, len(skeleton), len(skeleton) + 4} {
 		bytesOf("cut off", func(b []byte) []byte { return b[:len(b)-cut] })
 	}
+	// What it says of the module.
+	withSkeleton := func(name string, other []byte) {
+		bytesOf(name, func(b []byte) []byte { return append(b[:end(b)], other...) })
+	}
+	withSkeleton("of another module behind it", skeletonOf(t, wasmbuild.Reactor(wasmbuild.Parts{Plan: []byte("x")})))
+	withSkeleton("the module itself", module)
+	withSkeleton("the module itself, marked", append(slices.Clone(module), skeletonEnd(sha256.Sum256(module))...))
+	withSkeleton("no module", skeletonEnd(sha256.Sum256(module)))
+	withSkeleton("fewer functions", func() []byte {
+		l, err := readLayout(module)
+		must(err)
+		l.functions--
+		return l.skeleton(module, sha256.Sum256(module))
+	}())
 }
 
 // FuzzCode: whatever an entry is that has the sum of its code right, walking over it neither panics nor takes more memory than
@@ -190,7 +229,7 @@ func TestStaleCode(t *testing.T) {
 func FuzzCode(f *testing.F) {
 	module := wasmbuild.Reactor(wasmbuild.Parts{})
 	cfg := config
-	cfg.Code = f.TempDir()
+	cfg.Code, cfg.Digest = f.TempDir(), sha256.Sum256(module)
 	code, err := Store(f.Context(), module, cfg)
 	if err != nil {
 		f.Fatal(err)

@@ -20,11 +20,12 @@
 // An error in wazero's compiled code can end the process, or give it to the guest: it takes a confined process around it
 // (package shim).
 //
-// Calls share nothing but what they are given, and may be concurrent.
+// Calls share nothing but what they are given, and may be concurrent, but for [Module.Ready].
 package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -56,8 +57,11 @@ type Config struct {
 	// trap. It bounds itself and never blocks for good. nil: dropped.
 	Diagnostics io.Writer
 	// Code is an absolute folder with the module's compiled code, one entry as [Store] left it, which is loaded instead of
-	// compiling. What is not there, damaged or another module's is a failure, job.StaleCode. Empty: the module is compiled.
+	// compiling; the module itself is not looked at then. What is not there, damaged or another module's is a failure,
+	// job.StaleCode. Empty: the module is compiled.
 	Code string
+	// Digest is the SHA-256 of the module, by which its code is known. It is not made out here, and used for nothing else.
+	Digest [sha256.Size]byte
 }
 
 // Failure says that there is no plan.
@@ -98,6 +102,7 @@ type Module struct {
 	runtime  wazero.Runtime
 	wasi     map[string]api.FunctionDefinition
 	compiled wazero.CompiledModule
+	ready    *guest // see Ready; nil: there is none
 }
 
 // guest is one instance of a module.
@@ -105,19 +110,31 @@ type guest struct {
 	*Module
 	mod    api.Module // nil until it is instantiated
 	memory *memory
+	failed error // what the guest that is ready failed of
 }
 
 // Compile reads, compiles and checks a module, or loads its code. None of its code runs. Its error is always a [*Failure].
 // Why a module that could be compiled is no extension is told by Run and Inspect.
 func Compile(ctx context.Context, module []byte, cfg Config) (*Module, error) {
-	if cfg.Code == "" {
-		return compile(ctx, module, cfg, nil, false)
+	if cfg.Code != "" {
+		return load(ctx, cfg)
 	}
-	return load(ctx, module, cfg)
+	m, err := read(module, job.MaxModule, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.compile(ctx, m.layout.boundTables(module), nil, false); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // Close drops the compiled code. The answers of its runs must be closed before.
 func (m *Module) Close() {
+	if m.ready != nil {
+		m.ready.close(context.Background())
+		m.ready = nil
+	}
 	if m.runtime != nil {
 		_ = m.runtime.Close(context.Background())
 	}
@@ -126,12 +143,29 @@ func (m *Module) Close() {
 	}
 }
 
+// Ready makes the instance of the next Run, ahead of it and as far as that needs no request: a module in reactor form is
+// initialized and asked for its version. What fails is told by that Run. It must not be called beside Run.
+func (m *Module) Ready(ctx context.Context) {
+	if m.refused != nil || m.form != job.FormReactor || m.ready != nil {
+		return
+	}
+	g := &guest{Module: m}
+	m.ready = g
+	defer func() {
+		if r := recover(); r != nil {
+			g.failed = m.panicked(r)
+		}
+	}()
+	_, g.failed = g.prepareReactor(ctx)
+}
+
 // Run has a new instance of the module answer the request. Its error is always a [*Failure].
 func (m *Module) Run(ctx context.Context, request []byte) (answer Answer, err error) {
 	if m.refused != nil {
 		return Answer{}, m.refused
 	}
-	g := &guest{Module: m}
+	g := m.ready
+	m.ready = nil
 	defer func() {
 		if r := recover(); r != nil {
 			err = m.panicked(r)
@@ -144,10 +178,18 @@ func (m *Module) Run(ctx context.Context, request []byte) (answer Answer, err er
 		}
 		answer.close = func() { g.close(ctx) }
 	}()
-	switch m.form {
-	case job.FormReactor:
-		answer.Plan, err = g.runReactor(ctx, request)
+	switch {
+	case g != nil:
+		if err = g.failed; err == nil {
+			answer.Plan, err = g.runReactor(ctx, request)
+		}
+	case m.form == job.FormReactor:
+		g = &guest{Module: m}
+		if _, err = g.prepareReactor(ctx); err == nil {
+			answer.Plan, err = g.runReactor(ctx, request)
+		}
 	default:
+		g = &guest{Module: m}
 		answer.Plan, err = g.runCommand(ctx, request)
 	}
 	return answer, err
@@ -176,13 +218,36 @@ func (m *Module) Inspect(ctx context.Context) (info job.Info) {
 	return info
 }
 
-// compile reads the module's layout, refuses what must not be instantiated, and compiles it. With a cache the compiled code
-// goes there, or comes from there.
-func compile(ctx context.Context, module []byte, cfg Config, cache wazero.CompilationCache, loads bool) (_ *Module, err error) {
-	m := &Module{cfg: cfg, form: job.FormNone, cache: cache, loads: loads}
+// read reads the layout of a module, or of a skeleton, and refuses what must not be instantiated.
+func read(module []byte, most int, cfg Config) (*Module, error) {
+	m := &Module{cfg: cfg, form: job.FormNone}
 	if m.cfg.Diagnostics == nil {
 		m.cfg.Diagnostics = io.Discard
 	}
+	pages := cfg.Memory / pageSize
+	if pages < 1 || pages > maxPages {
+		return nil, fail(job.Internal, "a memory ceiling of %d pages is not offered, want 1 to %d", pages, maxPages)
+	}
+	if len(module) > most {
+		return nil, fail(job.BadModule, "it has %d bytes, want at most %d", len(module), most)
+	}
+	var err error
+	if m.layout, err = readLayout(module); err != nil {
+		return nil, fail(job.BadModule, "%v", err)
+	}
+	if m.layout.memoryMin > uint64(pages) {
+		return nil, fail(job.Memory, "it begins with %d bytes of memory and may have %d", m.layout.memoryMin*pageSize, pages*pageSize)
+	}
+	if m.layout.tableMin > maxTable {
+		return nil, fail(job.Memory, "its tables begin with %d entries and may have %d", m.layout.tableMin, maxTable)
+	}
+	return m, nil
+}
+
+// compile has wazero compile the module with its bounds, or its skeleton, and checks what it exports and imports. With a cache
+// the compiled code goes there, or comes from there. After an error m is closed.
+func (m *Module) compile(ctx context.Context, binary []byte, cache wazero.CompilationCache, loads bool) (err error) {
+	m.cache, m.loads = cache, loads
 	defer func() {
 		if r := recover(); r != nil {
 			if err = fail(job.StaleCode, "%s", firstLine(fmt.Sprint(r))); !loads { // what is loaded is foreign too
@@ -193,24 +258,8 @@ func compile(ctx context.Context, module []byte, cfg Config, cache wazero.Compil
 			m.Close()
 		}
 	}()
-	pages := cfg.Memory / pageSize
-	if pages < 1 || pages > maxPages {
-		return nil, fail(job.Internal, "a memory ceiling of %d pages is not offered, want 1 to %d", pages, maxPages)
-	}
-	if len(module) > job.MaxModule {
-		return nil, fail(job.BadModule, "it has %d bytes, want at most %d", len(module), job.MaxModule)
-	}
-	if m.layout, err = readLayout(module); err != nil {
-		return nil, fail(job.BadModule, "%v", err)
-	}
-	if m.layout.memoryMin > uint64(pages) {
-		return nil, fail(job.Memory, "it begins with %d bytes of memory and may have %d", m.layout.memoryMin*pageSize, pages*pageSize)
-	}
-	if m.layout.tableMin > maxTable {
-		return nil, fail(job.Memory, "its tables begin with %d entries and may have %d", m.layout.tableMin, maxTable)
-	}
 	config := wazero.NewRuntimeConfig().
-		WithMemoryLimitPages(uint32(pages)).
+		WithMemoryLimitPages(uint32(m.cfg.Memory / pageSize)).
 		WithCloseOnContextDone(false).
 		WithDebugInfoEnabled(false). // DWARF is one more foreign format to read
 		WithCustomSections(false)
@@ -220,17 +269,17 @@ func compile(ctx context.Context, module []byte, cfg Config, cache wazero.Compil
 	m.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	wasi, err := wasi_snapshot_preview1.NewBuilder(m.runtime).Compile(ctx)
 	if err != nil {
-		return nil, fail(job.Internal, "compiling WASI: %v", err)
+		return fail(job.Internal, "compiling WASI: %v", err)
 	}
 	if _, err = m.runtime.InstantiateModule(ctx, wasi, wazero.NewModuleConfig()); err != nil {
-		return nil, fail(job.Internal, "instantiating WASI: %v", err)
+		return fail(job.Internal, "instantiating WASI: %v", err)
 	}
 	m.wasi = wasi.ExportedFunctions()
-	if m.compiled, err = m.runtime.CompileModule(ctx, m.layout.boundTables(module)); err != nil {
-		return nil, fail(m.blame(), "%s", firstLine(err.Error()))
+	if m.compiled, err = m.runtime.CompileModule(ctx, binary); err != nil {
+		return fail(m.blame(), "%s", firstLine(err.Error()))
 	}
 	m.refused = m.check()
-	return m, nil
+	return nil
 }
 
 // blame is whose fault it is that the module is not compiled. A module of which there is code was compiled before, so then it

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ var request = []byte("\xa1\x63abi\x01 a request, as far as these guests care")
 
 // run compiles and runs a module once. Closing the answer closes the module.
 func run(t *testing.T, module, request []byte, cfg Config) (Answer, error) {
+	cfg.Digest = sha256.Sum256(module)
 	m, err := Compile(t.Context(), module, cfg)
 	if err != nil {
 		return Answer{}, err

@@ -31,11 +31,8 @@ func (g *guest) prepareReactor(ctx context.Context) (version int64, err error) {
 	return int64(v), err
 }
 
-// runReactor gives the request to a module in reactor form and returns its plan, which lies in its memory.
+// runReactor gives the request to a module in reactor form, which is prepared, and returns its plan, which lies in its memory.
 func (g *guest) runReactor(ctx context.Context, request []byte) ([]byte, error) {
-	if _, err := g.prepareReactor(ctx); err != nil {
-		return nil, err
-	}
 	size := uint64(len(request))
 	if size > uint64(g.cfg.Memory) {
 		return nil, fail(job.AllocFailed, "the request has %d bytes, its memory at most %d", size, g.cfg.Memory)

@@ -32,6 +32,7 @@ type layout struct {
 	tables               []table
 	tableMin             uint64 // entries that all tables begin with
 	tableFrom, tableTo   int    // the whole section in the file
+	dataNamed            bool   // its code may name pieces of data by their number
 }
 
 type importEntry struct {
@@ -224,6 +225,11 @@ func (l layout) boundTables(module []byte) []byte {
 	if len(l.tables) == 0 {
 		return module
 	}
+	return slices.Concat(module[:l.tableFrom], appendSection(nil, sectionTable, l.boundedTables()), module[l.tableTo:])
+}
+
+// boundedTables is the section of tables that boundTables has.
+func (l layout) boundedTables() []byte {
 	share := (maxTable - l.tableMin) / uint64(len(l.tables))
 	body := binary.AppendUvarint(nil, uint64(len(l.tables)))
 	for _, t := range l.tables {
@@ -235,8 +241,12 @@ func (l layout) boundTables(module []byte) []byte {
 		body = binary.AppendUvarint(body, t.min)
 		body = binary.AppendUvarint(body, most)
 	}
-	section := binary.AppendUvarint([]byte{sectionTable}, uint64(len(body)))
-	return slices.Concat(module[:l.tableFrom], section, body, module[l.tableTo:])
+	return body
+}
+
+func appendSection(to []byte, id byte, body []byte) []byte {
+	to = binary.AppendUvarint(append(to, id), uint64(len(body)))
+	return append(to, body...)
 }
 
 func (c *cursor) importEntry(types uint32) importEntry {

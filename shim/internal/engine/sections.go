@@ -38,8 +38,11 @@ func (c *cursor) section(id byte, l *layout) {
 		c.entries(func() { c.globalType(); c.constant() })
 	case sectionExport:
 		c.entries(func() { c.name(); c.byte(); c.u32() })
-	case sectionStart, sectionDataCount:
+	case sectionStart:
 		c.u32()
+	case sectionDataCount:
+		c.u32()
+		l.dataNamed = true
 	case sectionElement:
 		elements := budget(maxWords)
 		c.entries(func() { c.element(&elements) })

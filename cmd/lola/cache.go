@@ -48,7 +48,7 @@ func (a *app) cacheListCommand() *cobra.Command {
 			if err := a.printCode(c); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%d answers are remembered, %d bytes\n", c.Memo.Answers, c.Memo.Bytes)
+			fmt.Fprintf(a.stdout, "remembered: %s, %d bytes\n", counted(c.Memo.Answers, "answer"), c.Memo.Bytes)
 			return nil
 		},
 	}
@@ -88,7 +88,7 @@ func (a *app) printCode(c host.Cache) error {
 func (a *app) cacheWarmCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:                   "warm [--json]",
+		Use:                   "warm [--require-confinement LEVEL] [--json]",
 		Short:                 "Compile all extensions now, so that their first run does not",
 		DisableFlagsInUseLine: true,
 		Args:                  args(cobra.NoArgs),
@@ -121,6 +121,7 @@ func (a *app) cacheWarmCommand() *cobra.Command {
 			return nil
 		},
 	}
+	a.confinementFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -151,9 +152,9 @@ func (a *app) cachePruneCommand() *cobra.Command {
 			for _, e := range c.Code {
 				bytes += e.Size
 			}
-			fmt.Fprintf(a.stdout, "dropped the code of %d modules, %d bytes\n", len(c.Code), bytes)
+			fmt.Fprintf(a.stdout, "dropped the code of %s, %d bytes\n", counted(len(c.Code), "module"), bytes)
 			if all {
-				fmt.Fprintf(a.stdout, "dropped %d answers, %d bytes\n", c.Memo.Answers, c.Memo.Bytes)
+				fmt.Fprintf(a.stdout, "dropped %s, %d bytes\n", counted(c.Memo.Answers, "answer"), c.Memo.Bytes)
 			}
 			return nil
 		},
@@ -161,4 +162,12 @@ func (a *app) cachePruneCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "drop everything")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
+}
+
+// counted is a number of things, "1 module" or "2 modules".
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

@@ -14,8 +14,9 @@ import (
 // maxPool is how many children a pool keeps waiting at most: each has a process with an engine in it.
 const maxPool = 64
 
-// Pool keeps children of one module that are started, locked down and ready to run it. Each answers one request and is
-// gone, as in [Runner.Run], but for the time that its start takes. While one answers, the next is started.
+// Pool keeps children of one module that are started, locked down and ready to run it, with an instance of it as far as that goes
+// without a request. Each answers one request and is gone, as in [Runner.Run], but for the time that its start takes. When one has
+// answered the next is started: not before, because the answer would have to share the processors with that.
 //
 // There are at most twice as many children as wait. They end with the pool, and with this process. A Pool may be used
 // concurrently.
@@ -57,12 +58,15 @@ func (r *Runner) Pool(m Module, n int) (*Pool, error) {
 	return p, nil
 }
 
-// start adds a child to those that wait, which has a place.
+// start adds a child to those that wait, unless enough do.
 func (p *Pool) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return errPoolClosed
+	}
+	if len(p.waiting) == cap(p.waiting) { // nobody else adds one
+		return nil
 	}
 	s, err := p.r.open(p.module, job.Run, "", 1)
 	if err != nil {
@@ -95,44 +99,36 @@ func (p *Pool) Ask(ctx context.Context, req *abi.Request, spool *wire.Spool) (*R
 		return nil, refused(err)
 	}
 	reply, err := s.Ask(ctx, req, spool)
-	go func() { // nobody waits for the child's end
+	go func() { // nobody waits for the next child's start, nor for this one's end
 		defer p.all.Done()
+		_ = p.start() // what fails now fails again for the ask that finds none waiting
 		_ = s.Close()
 		<-p.asks
 	}()
 	return reply, err
 }
 
-// take takes a child that waits and has another started. One that died while it waited is not used: a new one is started
-// instead, and is what it is.
+// take takes a child that waits. If there is none, or one that died while it waited, a new one is started instead, and is
+// what it is.
+//
+// Postcondition: without an error all counts one more.
 func (p *Pool) take() (*Session, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
 		return nil, errPoolClosed
 	}
-	p.all.Add(2) // the ask, and the start of the next
+	p.all.Add(1)
 	p.mu.Unlock()
-	var s *Session
 	select {
-	case s = <-p.waiting:
-		go func() {
-			defer p.all.Done()
-			_ = p.start() // what fails now fails again for the ask that finds none waiting
-		}()
-	default:
-		p.all.Done()
-	}
-	if s != nil {
+	case s := <-p.waiting:
 		select {
 		case <-s.done:
 			s.kill()
-			s = nil
 		default:
+			return s, nil
 		}
-	}
-	if s != nil {
-		return s, nil
+	default:
 	}
 	s, err := p.r.open(p.module, job.Run, "", 1)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -340,7 +341,8 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// FuzzModules: whatever the bytes are, compiling them gives an answer and no panic. (Their code is not run: it need not end.)
+// FuzzModules: whatever the bytes are, compiling them gives an answer and no panic. (Their code is not run: it need not end.) What
+// is compiled has a skeleton that says the same of it.
 func FuzzModules(f *testing.F) {
 	for _, g := range wasmbuild.Guests() {
 		if len(g.Module) < 1<<12 {
@@ -354,7 +356,15 @@ func FuzzModules(f *testing.F) {
 	f.Fuzz(func(t *testing.T, module []byte) {
 		m, err := Compile(t.Context(), module, config)
 		if err == nil {
-			m.Close()
+			defer m.Close()
+			bones, err := Compile(t.Context(), m.layout.skeleton(module, sha256.Sum256(module)), config)
+			if err != nil {
+				t.Fatalf("its skeleton: %v", err)
+			}
+			defer bones.Close()
+			if got, want := bones.describe(), m.describe(); !reflect.DeepEqual(got, want) || !sameFailure(bones.refused, m.refused) {
+				t.Errorf("its skeleton: got %+v, %v, want %+v, %v", got, bones.refused, want, m.refused)
+			}
 			return
 		}
 		var fail *Failure

@@ -93,8 +93,8 @@ func (h *Host) recall(q *question, spool *wire.Spool) *runner.Reply {
 		return nil
 	}
 	return &runner.Reply{
-		Plan: p, Diagnostics: a.Diagnostics, DiagnosticsTruncated: a.Truncated, Level: policy.Level(q.key.Level), Open: a.Open,
-		GuestMemory: a.GuestMemory,
+		Plan: p, Diagnostics: a.Diagnostics, DiagnosticsTruncated: a.Truncated, Level: policy.Level(q.key.Level),
+		Landlock: a.Landlock, Seccomp: a.Seccomp, Open: a.Open, GuestMemory: a.GuestMemory,
 	}
 }
 
@@ -112,7 +112,7 @@ func (h *Host) remember(q *question, reply *runner.Reply) {
 	key.Level = string(reply.Level)
 	_ = h.memo.Put(key, memo.Answer{
 		Plan: encoded.Bytes(), Diagnostics: reply.Diagnostics, Truncated: reply.DiagnosticsTruncated, Open: reply.Open,
-		GuestMemory: reply.GuestMemory,
+		Landlock: reply.Landlock, Seccomp: reply.Seccomp, GuestMemory: reply.GuestMemory,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -20,9 +21,10 @@ import (
 // counted is a scene whose children are counted: they are started through a script.
 type counted struct {
 	*scene
-	options host.Options
-	log     string
-	seen    int
+	options  host.Options
+	log      string
+	seen     int
+	confined []host.Confined // of the last ask
 }
 
 func newCounted(t *testing.T, artifacts ...[]byte) *counted {
@@ -82,6 +84,7 @@ func (c *counted) ask(t *testing.T, target string) (contents, said string) {
 		t.Fatal(err)
 	}
 	defer p.Close()
+	c.confined = p.Report().Confined
 	for _, f := range p.Report().Files {
 		contents += fmt.Sprintf("%s %s\n", f.Path, f.Digest)
 	}
@@ -333,10 +336,14 @@ func TestMemo(t *testing.T) {
 	c := newCounted(t, writing(t, ".guest0", "good"), writing(t, ".guest1", "other"))
 	c.ask(t, "guest0")
 	c.children(t)
+	confined := c.confined
 	hit := func(what string, want bool) {
 		t.Helper()
 		if got, said := c.ask(t, "guest0"); got != wrote(".guest0", "good") || said != "" {
 			t.Errorf("%s: got %q, said %q", what, got, said)
+		}
+		if len(confined) != 1 || !reflect.DeepEqual(c.confined, confined) {
+			t.Errorf("%s: confined as %+v, the child was as %+v", what, c.confined, confined)
 		}
 		if n := c.children(t); (n == 0) != want {
 			t.Errorf("%s: %d children", what, n)

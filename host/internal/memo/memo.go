@@ -72,8 +72,11 @@ type Answer struct {
 	Plan        []byte // encoded
 	Diagnostics []byte
 	Truncated   bool // of the diagnostics something is missing
-	// Open says what stayed open to it at its level.
-	Open []string
+	// Open says what stayed open to it at its level, which these walls made: the version of Landlock, 0 for none, and whether
+	// there was a list of system calls.
+	Open     []string
+	Landlock int
+	Seccomp  bool
 	// GuestMemory is how much memory the guest had, in bytes.
 	GuestMemory int64
 }
@@ -85,6 +88,8 @@ type head struct {
 	Diagnostics []byte   `json:"diagnostics,omitempty"`
 	Truncated   bool     `json:"truncated,omitempty"`
 	Open        []string `json:"open,omitempty"`
+	Landlock    int      `json:"landlock,omitempty"`
+	Seccomp     bool     `json:"seccomp,omitempty"`
 	GuestMemory int64    `json:"guest_memory,omitempty"`
 }
 
@@ -119,7 +124,8 @@ func (m *Memo) get(id string) (Answer, error) {
 // encode makes a file: a line with the digest of all that follows, a line of JSON, the plan.
 func encode(id string, a Answer) ([]byte, error) {
 	line, err := json.Marshal(head{
-		Key: id, Plan: int64(len(a.Plan)), Diagnostics: a.Diagnostics, Truncated: a.Truncated, Open: a.Open, GuestMemory: a.GuestMemory,
+		Key: id, Plan: int64(len(a.Plan)), Diagnostics: a.Diagnostics, Truncated: a.Truncated, Open: a.Open,
+		Landlock: a.Landlock, Seccomp: a.Seccomp, GuestMemory: a.GuestMemory,
 	})
 	if err != nil {
 		return nil, err
@@ -149,7 +155,7 @@ func decode(text []byte, id string) (Answer, error) {
 	if int64(len(plan)) != h.Plan {
 		return Answer{}, fmt.Errorf("its plan has %d bytes, want %d", len(plan), h.Plan)
 	}
-	return Answer{Plan: plan, Diagnostics: h.Diagnostics, Truncated: h.Truncated, Open: h.Open, GuestMemory: h.GuestMemory}, nil
+	return Answer{Plan: plan, Diagnostics: h.Diagnostics, Truncated: h.Truncated, Open: h.Open, Landlock: h.Landlock, Seccomp: h.Seccomp, GuestMemory: h.GuestMemory}, nil
 }
 
 // Put remembers an answer, if it is not too large. The error says why it is not remembered, which is nobody's fault.

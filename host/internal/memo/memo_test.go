@@ -19,7 +19,7 @@ import (
 
 var key = memo.Key{Module: abi.DigestOf([]byte("m")), Request: abi.DigestOf([]byte("r")), ABI: 1, Build: abi.DigestOf([]byte("b")), Level: "full"}
 
-var answer = memo.Answer{Plan: []byte("the\nplan\x00"), Diagnostics: []byte("\xff\n"), Truncated: true, Open: []string{"time"}, GuestMemory: 65536}
+var answer = memo.Answer{Plan: []byte("the\nplan\x00"), Diagnostics: []byte("\xff\n"), Truncated: true, Open: []string{"time"}, Landlock: 7, Seccomp: true, GuestMemory: 65536}
 
 func open(t *testing.T) (m *memo.Memo, folder string) {
 	t.Helper()

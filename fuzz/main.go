@@ -174,6 +174,7 @@ type outcome struct {
 	name                      string
 	execs, interesting, total string
 	err                       error
+	late, saved               bool // it was stopped because its time was over; it saved an input that crashed the target
 }
 
 // progress matches "fuzz: elapsed: 3s, execs: 1234 (411/sec), new interesting: 5 (total: 17)".
@@ -215,13 +216,17 @@ func (p program) fuzz(ctx context.Context, name string, opt options, w io.Writer
 	}
 	o.read(io.TeeReader(out, w))
 	o.err = cmd.Wait()
-	if o.err != nil && ctx.Err() != nil {
+	switch {
+	case o.err != nil && ctx.Err() != nil:
 		o.err = errors.New("stopped")
+	case o.late && !o.saved:
+		o.err = nil
 	}
 	return o
 }
 
-// read keeps the last counts of what the fuzzer prints.
+// read keeps the last counts of what the fuzzer prints. On a busy machine package testing sometimes fails a target for no more
+// than that its time was over while an input was tried; what really crashes a target is saved.
 func (o *outcome) read(r io.Reader) {
 	lines := bufio.NewReader(r)
 	for {
@@ -229,6 +234,8 @@ func (o *outcome) read(r io.Reader) {
 		if m := progress.FindSubmatch(bytes.TrimSpace(line)); m != nil {
 			o.execs, o.interesting, o.total = string(m[1]), string(m[2]), string(m[3])
 		}
+		o.late = o.late || string(bytes.TrimSpace(line)) == "context deadline exceeded"
+		o.saved = o.saved || bytes.Contains(line, []byte("Failing input written to "))
 		if err != nil {
 			return
 		}

@@ -21,6 +21,25 @@ PASS`
 	}
 }
 
+func TestReadTellsWhatCrashed(t *testing.T) {
+	const late = "--- FAIL: FuzzPath (5.05s)\n    context deadline exceeded\nFAIL\n"
+	for _, tc := range []struct {
+		printed     string
+		late, saved bool
+	}{
+		{late, true, false},
+		{"--- FAIL: FuzzPath (0.10s)\n    --- FAIL: FuzzPath (0.00s)\n        x_test.go:9: context deadline exceeded\n\n    Failing input written to testdata/fuzz/FuzzPath/771e938e4458e983\n", false, true},
+		{"    Failing input written to testdata/fuzz/FuzzPath/1\n" + late, true, true},
+		{"panic: x\n", false, false},
+	} {
+		var o outcome
+		o.read(strings.NewReader(tc.printed))
+		if o.late != tc.late || o.saved != tc.saved {
+			t.Errorf("%q: late %t, saved %t", tc.printed, o.late, o.saved)
+		}
+	}
+}
+
 func TestSummary(t *testing.T) {
 	for _, tc := range []struct {
 		name string

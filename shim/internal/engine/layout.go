@@ -230,6 +230,9 @@ func (l layout) boundTables(module []byte) []byte {
 
 // boundedTables is the section of tables that boundTables has.
 func (l layout) boundedTables() []byte {
+	if len(l.tables) == 0 {
+		return []byte{0}
+	}
 	share := (maxTable - l.tableMin) / uint64(len(l.tables))
 	body := binary.AppendUvarint(nil, uint64(len(l.tables)))
 	for _, t := range l.tables {

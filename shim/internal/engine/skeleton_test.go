@@ -45,6 +45,26 @@ func sameFailure(a, b error) bool {
 	return *f == *g
 }
 
+// TestSkeletonRegressions: what once broke a skeleton. (The fuzzer looks at more than it keeps here.)
+func TestSkeletonRegressions(t *testing.T) {
+	for _, r := range []struct{ id, module, broke string }{
+		{"22_section_of_no_tables", "\x00asm\x01\x00\x00\x00\x04\x01\x00", "what they may have together was divided among no tables"},
+	} {
+		t.Run(r.id, func(t *testing.T) {
+			m, err := Compile(t.Context(), []byte(r.module), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			bones, err := Compile(t.Context(), skeletonOf(t, []byte(r.module)), config)
+			if err != nil {
+				t.Fatalf("%v; what broke: %s", err, r.broke)
+			}
+			bones.Close()
+		})
+	}
+}
+
 // TestJoinedData: memory begins the same whether pieces of data were joined or not: in order or not, apart, touching,
 // overlapping, empty, or over the end.
 func TestJoinedData(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 // Store compiles a module and leaves the code in the folder Config.Code, which is there and empty. None of the module's code
 // runs. A module that no run is possible of is a failure, beside which something may lie in the folder. Its error is always
 // a [*Failure].
-func Store(ctx context.Context, module []byte, cfg Config) (job.Code, error) {
+func Store(ctx context.Context, module []byte, cfg Config) (_ job.Code, err error) {
 	if there, err := os.ReadDir(cfg.Code); err != nil || len(there) > 0 {
 		return job.Code{}, fail(job.Internal, "the folder for its code is not empty (%d entries): %v", len(there), err)
 	}
@@ -33,6 +33,11 @@ func Store(ctx context.Context, module []byte, cfg Config) (job.Code, error) {
 	if err != nil {
 		return job.Code{}, err
 	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = m.panicked(r)
+		}
+	}()
 	if err := m.store(ctx, m.layout.boundTables(module)); err != nil {
 		return job.Code{}, err
 	}

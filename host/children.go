@@ -131,9 +131,9 @@ func (h *Host) moduleOf(b *builtin) runner.Module {
 	return runner.Module{Name: b.Name, Bytes: b.artifact, Digest: b.digest, Limits: b.Tighten(h.limits)}
 }
 
-// Warm is an extension that is kept ready: children that are started, confined and have an instance of it, each of which answers
-// one request and is replaced. It is for programs that live long and ask often. Nothing is remembered. It may be used
-// concurrently.
+// Warm is an extension that is kept ready: children that are started, confined and have an instance of it, each of which
+// answers one request and is replaced. It is for programs that live long and ask often. Nothing is remembered. Each child that
+// waits may hold as much memory as a guest may have ([Options].Limits). It may be used concurrently.
 type Warm struct {
 	host *Host
 	ext  *builtin

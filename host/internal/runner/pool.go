@@ -18,8 +18,9 @@ const maxPool = 64
 // without a request. Each answers one request and is gone, as in [Runner.Run], but for the time that its start takes. When one has
 // answered the next is started: not before, because the answer would have to share the processors with that.
 //
-// There are at most twice as many children as wait. They end with the pool, and with this process. A Pool may be used
-// concurrently.
+// There are at most twice as many children as wait. One that waits has run the module's own beginning: it may hold as much
+// memory as the guest's ceiling (abi.Limits.GuestMemory), and use the processor up to its bound. They end with the pool, and
+// with this process. A Pool may be used concurrently.
 type Pool struct {
 	r       *Runner
 	module  Module

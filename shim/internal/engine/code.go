@@ -69,7 +69,8 @@ func Store(ctx context.Context, module []byte, cfg Config) (_ job.Code, err erro
 	return code, nil
 }
 
-// appendTo writes b behind what a file holds.
+// appendTo writes b behind what a file holds. It is not synced: what a power cut takes away is missed when the file is next read
+// whole, and made again.
 func appendTo(path string, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

@@ -358,6 +358,35 @@ func TestPoolReplacesTheDead(t *testing.T) {
 	}
 }
 
+// TestPoolOfBadBeginnings: what a guest does before its request, in a child that waits, costs whoever asks no more than the
+// deadline, and the pool its end nothing.
+func TestPoolOfBadBeginnings(t *testing.T) {
+	settled(t)
+	short := limits
+	short.Deadline = time.Second
+	for _, tc := range []struct {
+		name  string
+		begin []byte
+		lim   abi.Limits
+		class Class
+	}{
+		{"endless", wasmbuild.Forever(), short, ClassDeadline},
+		{"a trap", wasmbuild.Unreachable(), limits, Class(job.Trap)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p, err := newRunner(t, tc.lim).Pool(Module{Name: "test", Bytes: wasmbuild.Reactor(wasmbuild.Parts{Initialize: tc.begin})}, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = p.Ask(t.Context(), request, nil)
+			wants(t, err, tc.class)
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestPoolThatIsNotUsed: it ends while its children still start.
 func TestPoolThatIsNotUsed(t *testing.T) {
 	settled(t)
